@@ -1,0 +1,3 @@
+//! Macro-benchmarks.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Pleach: a branching property-graph store with concurrent merges, on object storage.
