@@ -1,0 +1,288 @@
+//! The one public error: what failed, of which kind, under which stable code, and what to do next.
+//!
+//! Each module has a small enum of its own that implements [`Classify`]; this module only gathers them. Message texts are
+//! for people and may change; [`Error::kind`] and [`Error::code`] are for programs and may only be added to.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::branch::{BranchError, InvalidName, InvalidReference};
+use crate::clock::InvalidTime;
+use crate::graph::GraphError;
+use crate::publish::PublishError;
+use crate::read::ReadError;
+use crate::record::RecordError;
+use crate::schema::SchemaError;
+use crate::store::StoreError;
+use crate::table::TableError;
+use crate::write::{Violations, WriteError};
+
+/// How a caller should look at an error. The command line derives its exit code from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request itself is wrong; the same request will always fail.
+    Invalid,
+    /// Something named does not exist.
+    NotFound,
+    /// Something to be created exists.
+    AlreadyExists,
+    /// Two sides changed the same thing incompatibly; a person decides.
+    Conflict,
+    /// Somebody published first; the same request may succeed now.
+    Contention,
+    /// The store did not answer or refused; the same request may succeed later.
+    Unavailable,
+    /// Whether the request took effect could not be found out; it carries what is needed to ask again.
+    OutcomeUnknown,
+    /// The stored data breaks a rule that Pleach keeps.
+    Data,
+    /// A fault of Pleach itself.
+    Internal,
+}
+
+/// What every error of a module says about itself.
+pub(crate) trait Classify {
+    fn kind(&self) -> ErrorKind;
+    /// Stable, kebab-case; listed in `docs/errors.md`.
+    fn code(&self) -> &'static str;
+    /// What to do next, where there is something to say.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+    /// Whether the same request may be sent again as it is.
+    fn is_retryable(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Contention | ErrorKind::Unavailable)
+    }
+}
+
+/// The module errors that an [`Error`] may hold, each under a variant of its own.
+macro_rules! gather {
+    ($($variant:ident($source:ty)),* $(,)?) => {
+        #[derive(Debug, thiserror::Error)]
+        enum Inner {
+            $(#[error(transparent)] $variant($source),)*
+        }
+
+        impl Inner {
+            fn classify(&self) -> &dyn Classify {
+                match self {
+                    $(Self::$variant(source) => source,)*
+                }
+            }
+        }
+
+        $(impl From<$source> for Error {
+            fn from(source: $source) -> Self {
+                Self(Arc::new(Inner::$variant(source)))
+            }
+        })*
+    };
+}
+
+gather! {
+    Branch(BranchError),
+    Graph(GraphError),
+    Name(InvalidName),
+    Publish(PublishError),
+    Read(ReadError),
+    Record(RecordError),
+    Reference(InvalidReference),
+    Schema(SchemaError),
+    Store(StoreError),
+    Table(TableError),
+    Time(InvalidTime),
+    Write(WriteError),
+}
+
+/// Why a request was not done. Cheap to clone, so that all who waited for one answer can have it.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+impl Error {
+    /// How to look at it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.classify().kind()
+    }
+
+    /// Its stable name, one of those in `docs/errors.md`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.classify().code()
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        self.0.classify().hint()
+    }
+
+    /// Whether the same request may be sent again as it is: it had no effect, or cannot have one twice.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.0.classify().is_retryable()
+    }
+
+    /// What both sides changed incompatibly; empty unless the kind is [`ErrorKind::Conflict`].
+    #[must_use]
+    pub const fn conflicts(&self) -> &[Conflict] {
+        &[]
+    }
+
+    /// What is wrong with the input of a load or write that was refused.
+    #[must_use]
+    pub fn violations(&self) -> Option<&Violations> {
+        match &*self.0 {
+            Inner::Write(WriteError::Refused { violations, .. }) => Some(violations),
+            _ => None,
+        }
+    }
+
+    /// Whether it says something about the state of a branch, which a newer head may contradict.
+    pub(crate) fn depends_on_head(&self) -> bool {
+        match self.kind() {
+            ErrorKind::Invalid
+            | ErrorKind::NotFound
+            | ErrorKind::AlreadyExists
+            | ErrorKind::Conflict
+            | ErrorKind::Contention
+            | ErrorKind::Data => true,
+            ErrorKind::Unavailable | ErrorKind::OutcomeUnknown | ErrorKind::Internal => false,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Something that both sides of a merge changed incompatibly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// What sort of incompatibility.
+    pub kind: ConflictKind,
+    /// The table.
+    pub table: String,
+    /// The row's key as JSON; `None` where it is the table itself.
+    pub key: Option<String>,
+}
+
+/// What sort of incompatibility a conflict is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConflictKind {
+    /// Both changed one property of a row.
+    BothChanged,
+    /// One changed a row that the other deleted.
+    ChangedAndDeleted,
+    /// Both added a row of one key with different values.
+    BothAdded,
+    /// One added an edge at a node that the other deleted.
+    DanglingEdge,
+    /// Rows of both share a value that may occur once.
+    Unique,
+    /// Edges of both exceed a maximum together.
+    Cardinality,
+    /// Their schemas cannot be brought together.
+    Schema,
+}
+
+impl Classify for InvalidTime {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Invalid
+    }
+
+    fn code(&self) -> &'static str {
+        "time-invalid"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The string literals in every `fn code` that answers a `&'static str` below `folder`.
+    fn codes_below(folder: &Path, codes: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                codes_below(&path, codes);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                codes_in(&std::fs::read_to_string(path).unwrap(), codes);
+            }
+        }
+    }
+
+    fn codes_in(source: &str, codes: &mut BTreeSet<String>) {
+        let head = concat!("fn code(&self) -> ", "&'static str {");
+        for function in source.split(head).skip(1) {
+            let mut depth = 1;
+            let body: String = function
+                .chars()
+                .take_while(|c| {
+                    depth += i32::from(*c == '{') - i32::from(*c == '}');
+                    depth > 0
+                })
+                .collect();
+            codes.extend(body.split('"').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn the_codes_of_a_source_are_found() {
+        let mut codes = BTreeSet::new();
+        let source = format!(
+            "fn code(&self) -> {} {{ match self {{ A {{ .. }} => \"a-b\", B => \"c\" }} }} \"no\"",
+            "&'static str"
+        );
+        codes_in(&source, &mut codes);
+        assert_eq!(codes, BTreeSet::from(["a-b".to_owned(), "c".to_owned()]));
+    }
+
+    #[test]
+    fn the_documentation_lists_exactly_the_codes() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut codes = BTreeSet::new();
+        codes_below(&root.join("src"), &mut codes);
+        let text = std::fs::read_to_string(root.join("../docs/errors.md")).expect("docs/errors.md lists the codes");
+        // A code stands as the first cell of a table row: | `branch-exists` | …
+        let listed: BTreeSet<String> = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("| `")?.split_once('`'))
+            .map(|(code, _)| code.to_owned())
+            .collect();
+        let missing: Vec<_> = codes.difference(&listed).collect();
+        let unknown: Vec<_> = listed.difference(&codes).collect();
+        assert!(missing.is_empty() && unknown.is_empty(), "not listed: {missing:?}; listed in vain: {unknown:?}");
+    }
+
+    #[test]
+    fn codes_are_kebab_case() {
+        let mut codes = BTreeSet::new();
+        codes_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut codes);
+        for code in codes {
+            assert!(
+                code.split('-')
+                    .all(|word| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())),
+                "{code}"
+            );
+        }
+    }
+}
