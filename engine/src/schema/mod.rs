@@ -1,0 +1,24 @@
+//! Schemas: types, the catalog, the language they are written in and the conditions they set.
+
+mod catalog;
+mod check;
+mod ddl;
+mod error;
+mod hash;
+mod json_text;
+mod near;
+mod stored;
+mod syntax;
+mod types;
+
+pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind};
+pub(crate) use check::Check;
+pub use ddl::{parse_ddl, print_ddl};
+pub use error::{Problem, SchemaError};
+pub use hash::SchemaHash;
+pub use json_text::JsonText;
+pub use stored::{decode_catalog, encode_catalog};
+pub use types::Type;
+
+#[cfg(test)]
+mod tests;
