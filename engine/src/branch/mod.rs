@@ -1,0 +1,22 @@
+//! Branches: their names, how a reference finds a commit, and what this process knows of each.
+
+mod authority;
+mod catalogs;
+mod error;
+mod flights;
+mod name;
+mod reference;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use authority::decode;
+pub(crate) use authority::{Authorities, Capture, Head};
+pub(crate) use catalogs::Catalogs;
+pub use error::BranchError;
+pub use name::{BranchName, InvalidName, NameFault};
+pub use reference::{At, InvalidReference, Reference};
+pub(crate) use resolve::living;
+
+/// The folder that holds a folder for each branch log.
+pub(crate) const BRANCHES: &str = "branches";
