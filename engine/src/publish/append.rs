@@ -1,0 +1,136 @@
+//! Appending one record: barrier, put, and what came of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use object_store::path::Path;
+
+use super::PublishError;
+use crate::branch::{BranchName, decode};
+use crate::error::Error;
+use crate::graph::{ChangeOptions, Core};
+use crate::ids::{CommitId, Seq};
+use crate::log::Appended;
+use crate::record::{Fitted, Record};
+use crate::store::StoreError;
+
+/// What came of a record.
+pub(crate) enum Landed {
+    /// It is the commit at its position.
+    Ours(Arc<Record>),
+    /// Another is.
+    Theirs(Arc<Record>),
+}
+
+/// The folder of changes that would have burst their record.
+pub(crate) const CHANGES: &str = "changes";
+
+/// Remembers whether a record is on its way, so that a task that breaks can be told apart by what it may have done.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PutInFlight(Arc<Mutex<Option<(Seq, CommitId)>>>);
+
+impl PutInFlight {
+    fn set(&self, put: Option<(Seq, CommitId)>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = put;
+    }
+
+    fn get(&self) -> Option<(Seq, CommitId)> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Core {
+    /// Puts `record` at its position once `files` are durable.
+    ///
+    /// # Errors
+    /// Nothing was published, or [`PublishError::OutcomeUnknown`].
+    pub(crate) async fn append(
+        &self,
+        mut record: Record,
+        files: &[Path],
+        in_flight: &PutInFlight,
+    ) -> Result<Landed, Error> {
+        let name = record.branch.clone();
+        let request_id = record.changes.first().and_then(|change| change.request_id.clone());
+        let (bytes, spilled) = self.encode(&mut record)?;
+        let staging = self.store().staging();
+        fail::fail_point!("publish-before-barrier");
+        match &spilled {
+            Some(object) => staging.barrier(&[files, std::slice::from_ref(object)].concat()).await?,
+            None => staging.barrier(files).await?,
+        }
+        fail::fail_point!("publish-before-put");
+        in_flight.set(Some((record.seq, record.commit)));
+        let appended = self.authorities().log(&name).append_next(record.seq, bytes).await;
+        fail::fail_point!("publish-after-put");
+        if let Some(object) = spilled {
+            staging.release(&[object]);
+        }
+        // Only what proves that the record did not land, and never will, takes it back: whatever breaks after it landed must not
+        // be told as nothing.
+        let landed = match appended.inspect_err(|_| in_flight.set(None))? {
+            Appended::Ours => Ok(Landed::Ours(Arc::new(record))),
+            Appended::Theirs(bytes) => {
+                let found = decode(self.file().graph, &name, record.seq, &bytes)?;
+                // A tombstone carries the record it replaces: ours, if it was lost sight of for so long.
+                if found.commit == record.commit {
+                    Ok(Landed::Ours(Arc::new(record)))
+                } else {
+                    in_flight.set(None);
+                    Ok(Landed::Theirs(Arc::new(found)))
+                }
+            }
+            Appended::Unknown(source) => {
+                self.authorities().forget(&name).await;
+                Err(outcome_unknown(name, record.seq, record.commit, request_id, Some(source)).into())
+            }
+        };
+        fail::fail_point!("publish-landed");
+        landed
+    }
+
+    /// The stored form of `record`, brought within its bounds. Changes that burst it go to an object of the same staging round, whose
+    /// path is returned as well.
+    fn encode(&self, record: &mut Record) -> Result<(Bytes, Option<Path>), Error> {
+        let time = record.time;
+        let Fitted { bytes, spilled } = record.fit(|| self.clock().ulid_at(time))?;
+        let path = spilled.map(|(object, changes)| {
+            let path = Path::from_iter([CHANGES.to_owned(), object.to_string()]);
+            self.store().staging().put(&path, changes);
+            path
+        });
+        Ok((bytes, path))
+    }
+}
+
+/// Runs `work` on a task of its own, so that a caller that goes away does not leave it half-done. A task that breaks before it
+/// put a record did nothing; after that, nobody knows.
+pub(crate) async fn detached<T, F>(
+    branch: BranchName,
+    options: &ChangeOptions,
+    work: impl FnOnce(PutInFlight) -> F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let in_flight = PutInFlight::default();
+    match tokio::spawn(work(in_flight.clone())).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(match in_flight.get() {
+            Some((seq, commit)) => outcome_unknown(branch, seq, commit, options.request_id.clone(), None),
+            None => PublishError::Broken { branch },
+        }
+        .into()),
+    }
+}
+
+fn outcome_unknown(
+    branch: BranchName,
+    seq: Seq,
+    commit: CommitId,
+    request_id: Option<String>,
+    source: Option<StoreError>,
+) -> PublishError {
+    PublishError::OutcomeUnknown { branch, seq, commit, request_id, source }
+}
