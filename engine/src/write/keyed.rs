@@ -1,0 +1,263 @@
+//! Writes by key: a handful of rows to put or delete, as one change.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCounts};
+use crate::ids::ChangeId;
+use crate::publish::{Evaluation, Snapshot, Work};
+use crate::record::ChangeKind;
+use crate::store::IoStats;
+use crate::value::Value;
+use crate::write::WriteError;
+use crate::write::chunk::Chunk;
+use crate::write::evaluate::{Counts, evaluate};
+use crate::write::facts::What;
+use crate::write::input::{Input, InputBuilder};
+use crate::write::jsonl::{EdgeIds, LineParser, key_part};
+use crate::write::shape::Shapes;
+use crate::write::violation::{Violation, suggest};
+
+/// What violations call the input of a write.
+const SOURCE: &str = "write";
+
+/// Rows to put and delete. All of it happens, or none of it.
+///
+/// Operations take effect one after another, in their order, each on the rows as those before it left them: an insert is refused if its
+/// key exists *then*, a deletion with edges takes the edges that there are *then*, whether stored before or put by this write. What
+/// keeps rows apart from one another is judged on the result alone: `UNIQUE` values, multiplicities, and that both ends of each edge
+/// exist. So `delete_detach n, insert n` leaves a node without its former edges and `delete n, insert n` one with them, and
+/// `delete_detach n, upsert e` is refused if `e` is an edge of `n` and nothing puts `n` again, whatever is stored of `e`.
+#[derive(Debug, Clone, Default)]
+pub struct Write {
+    operations: Vec<Operation>,
+}
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Put { line: String, what: What },
+    Delete { table: String, key: Vec<String>, detach: bool },
+}
+
+impl Write {
+    /// A write that does nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row, spelled as a line of a load. Refused if its key exists.
+    #[must_use]
+    pub fn insert_json(self, line: impl Into<String>) -> Self {
+        self.with(Operation::Put { line: line.into(), what: What::Insert })
+    }
+
+    /// Puts a row, spelled as a line of a load, in the place of the one with its key, if there is one. An edge of a `MULTI` table without
+    /// an `id` is always a new one.
+    #[must_use]
+    pub fn upsert_json(self, line: impl Into<String>) -> Self {
+        self.with(Operation::Put { line: line.into(), what: What::Upsert })
+    }
+
+    /// Deletes the row with this key, given as [`Graph::get`] takes it, an edge of a `MULTI` table by its
+    /// id alone; if there is none, nothing happens. The write is refused if the node is not put again and edges
+    /// of it are left.
+    #[must_use]
+    pub fn delete(self, table: impl Into<String>, key: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let key = key.into_iter().map(Into::into).collect();
+        self.with(Operation::Delete { table: table.into(), key, detach: false })
+    }
+
+    /// Deletes the node with this key, if there is one, and all edges that begin or end at this key by then. Edges that are put later
+    /// stay. Of an edge it is the same as [`Self::delete`].
+    #[must_use]
+    pub fn delete_detach(self, table: impl Into<String>, key: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let key = key.into_iter().map(Into::into).collect();
+        self.with(Operation::Delete { table: table.into(), key, detach: true })
+    }
+
+    fn with(mut self, operation: Operation) -> Self {
+        self.operations.push(operation);
+        self
+    }
+
+    /// How many operations it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether it does nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Default)]
+pub struct WriteReport {
+    /// `None`: nothing changed, nothing was published.
+    pub commit: Option<CommitInfo>,
+    /// By table name.
+    pub tables: BTreeMap<String, TableCounts>,
+    /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.
+    pub io: IoStats,
+}
+
+/// A write to be evaluated. Rows are read anew for each head: they are few, and the schema may have changed.
+struct KeyedWork {
+    core: Arc<Core>,
+    write: Write,
+    change: ChangeId,
+    ids: EdgeIds,
+}
+
+#[async_trait]
+impl Work for KeyedWork {
+    type Report = Counts;
+
+    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Counts>, Error> {
+        let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
+        let input = Arc::new(self.input(&shapes)?);
+        evaluate(&self.core, at, &input, ChangeKind::Write).await
+    }
+
+    fn kind(&self) -> ChangeKind {
+        ChangeKind::Write
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Counts {
+        change.tables.clone()
+    }
+}
+
+impl KeyedWork {
+    fn input(&self, shapes: &Arc<Shapes>) -> Result<Input, WriteError> {
+        let source: Arc<str> = SOURCE.into();
+        let mut builder = InputBuilder::new(shapes.clone(), source.clone(), self.change);
+        let parser = LineParser { shapes, source: &source, ids: self.ids };
+        let mut chunk = Chunk::default();
+        for (number, operation) in (1..).zip(&self.write.operations) {
+            match operation {
+                Operation::Put { line, what } => {
+                    if let Some(parsed) = parser.parse(number, line.as_bytes(), &mut chunk.violations) {
+                        chunk.add(shapes, number, *what, &parsed, self.change);
+                    }
+                }
+                Operation::Delete { table, key, detach } => {
+                    match read_key(shapes, table, key).and_then(Key::without_ends) {
+                        Ok(key) => chunk.delete(shapes, number, key.table, &key.values, *detach),
+                        Err(wrong) => {
+                            chunk.violations.untyped += 1;
+                            let line = Some(number);
+                            chunk.violations.push(&Violation {
+                                line,
+                                source: source.clone(),
+                                ..wrong.into_violation(table)
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        builder.add(chunk)?;
+        builder.finish(false)
+    }
+}
+
+/// Why key texts are not the key of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrongKey {
+    /// Stable, kebab-case.
+    pub code: &'static str,
+    /// What was found, where a single part is to blame.
+    pub found: Option<String>,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl WrongKey {
+    fn into_violation(self, table: &str) -> Violation {
+        Violation {
+            code: self.code,
+            source: SOURCE.into(),
+            line: None,
+            table: Some(table.to_owned()),
+            property: None,
+            found: self.found,
+            expected: self.expected,
+        }
+    }
+}
+
+/// The key of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    /// The table's index.
+    pub table: usize,
+    /// The values of its key columns.
+    pub values: Vec<Value>,
+    /// The ends that were named besides, of an edge that is known by a hidden id.
+    pub ends: Vec<Value>,
+}
+
+impl Key {
+    fn without_ends(self) -> Result<Self, WrongKey> {
+        if self.ends.is_empty() {
+            return Ok(self);
+        }
+        Err(WrongKey { code: "wrong-type", found: None, expected: "the id of the edge alone".into() })
+    }
+}
+
+/// Reads the key of a row: one JSON text per part; edges: the parts of both ends, then of the declared key, or the edge id alone.
+/// The ends of an edge of a `MULTI` table may stand before its id.
+pub(crate) fn read_key(shapes: &Shapes, table: &str, key: &[String]) -> Result<Key, WrongKey> {
+    let Some(index) = shapes.by_name(table) else {
+        let like = suggest(table, shapes.names()).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+        let expected = format!("there is no table {table}{like}");
+        return Err(WrongKey { code: "unknown-table", found: None, expected });
+    };
+    let wrong_type = |found: Option<String>, expected| WrongKey { code: "wrong-type", found, expected };
+    let Some(shape) = shapes.tables.get(index) else {
+        return Err(wrong_type(None, format!("there is no table {table}")));
+    };
+    let columns = shapes.columns_of(shape.key);
+    let ends = shape.ends.filter(|ends| ends.multi).map(|ends| [ends.from.space, ends.to.space]);
+    let ends: Vec<usize> = ends.iter().flatten().flat_map(|space| shapes.columns_of(*space)).copied().collect();
+    let (ends, parts) = match key.len() {
+        n if n == columns.len() => (&[][..], key),
+        n if n == columns.len() + ends.len() => (ends.as_slice(), key),
+        n => return Err(wrong_type(None, format!("a key of {} parts, not {n}", columns.len()))),
+    };
+    let values = parts.iter().zip(ends.iter().chain(columns)).map(|(text, column)| {
+        let raw: &RawValue = serde_json::from_str(text)
+            .map_err(|_| wrong_type(Some(text.clone()), "a JSON value, such as 7 or \"a\"".into()))?;
+        key_part(raw, shape, *column).map_err(|problem| wrong_type(Some(problem.found), problem.expected))
+    });
+    let mut values: Vec<Value> = values.collect::<Result<_, _>>()?;
+    let key = values.split_off(ends.len());
+    Ok(Key { table: index, values: key, ends: values })
+}
+
+impl Graph {
+    /// Does `write` as one change of `branch`; a write that changes nothing publishes nothing.
+    ///
+    /// # Errors
+    /// [`WriteError::Refused`] if operations do not fit the schema or the result would break a rule, with all violations; the line of a
+    /// violation is the number of the operation. Otherwise if publishing fails.
+    pub async fn write(&self, branch: &str, write: Write, options: ChangeOptions) -> Result<WriteReport, Error> {
+        let core = self.core();
+        let io = core.store().io().scope();
+        let change = ChangeId::new(core.clock().ulid());
+        let ids = EdgeIds::new(core.clock().ulid());
+        let work = KeyedWork { core: core.clone(), write, change, ids };
+        let (commit, tables) = core.publish(branch, work, &options).await?;
+        Ok(WriteReport { commit, tables, io: io.finish() })
+    }
+}

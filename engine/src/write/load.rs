@@ -1,0 +1,144 @@
+//! Loading: an input of any size becomes one commit.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::Error;
+use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCounts};
+use crate::ids::ChangeId;
+use crate::publish::{Evaluation, Snapshot, Work};
+use crate::record::ChangeKind;
+use crate::schema::SchemaHash;
+use crate::store::IoStats;
+use crate::write::WriteError;
+use crate::write::evaluate::{Counts, evaluate};
+use crate::write::facts::What;
+use crate::write::input::{Input, InputBuilder, read_lines};
+use crate::write::jsonl::EdgeIds;
+use crate::write::shape::Shapes;
+
+/// How a load treats rows whose key exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LoadMode {
+    /// Refuses them.
+    #[default]
+    Append,
+    /// Replaces them; of several lines with one key the last counts.
+    Upsert,
+    /// The tables that the input names lose all their former rows first.
+    Overwrite,
+}
+
+/// What a load did. `read = inserted + updated + unchanged + duplicates` per table.
+#[derive(Debug, Clone, Default)]
+pub struct LoadReport {
+    /// `None`: nothing changed, nothing was published.
+    pub commit: Option<CommitInfo>,
+    /// By table name; tables that nothing was read for and nothing happened to are left out.
+    pub tables: BTreeMap<String, TableCounts>,
+    /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.
+    pub io: IoStats,
+}
+
+/// Progress of a load: called from time to time with the bytes and lines read so far.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Send + Sync);
+
+/// A load whose input has been read.
+struct LoadWork {
+    core: Arc<Core>,
+    branch: String,
+    schema: SchemaHash,
+    input: Arc<Input>,
+}
+
+#[async_trait]
+impl Work for LoadWork {
+    type Report = Counts;
+
+    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Counts>, Error> {
+        if at.record.schema != self.schema {
+            let source_name = self.input.source.to_string();
+            return Err(WriteError::SchemaChanged { branch: self.branch.clone(), source_name }.into());
+        }
+        evaluate(&self.core, at, &self.input, ChangeKind::Load).await
+    }
+
+    fn kind(&self) -> ChangeKind {
+        ChangeKind::Load
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Counts {
+        change.tables.clone()
+    }
+}
+
+impl Graph {
+    /// Reads JSON Lines to the end and publishes them as one commit; an input that changes nothing publishes nothing. `source` names the
+    /// input in errors.
+    ///
+    /// Memory is bounded whatever the size of the input: rows beyond 16 MiB and what is to be checked about them beyond 96 MiB go
+    /// to temporary files.
+    ///
+    /// # Errors
+    /// [`WriteError::Refused`] if lines are not rows of the schema or the result would break a rule: all violations are counted, the first
+    /// are told, nothing is written. Otherwise if the input cannot be read, or publishing fails.
+    ///
+    /// # Cancellation
+    /// Before the whole input is read, dropping the future stops the load. Afterwards it may still be published.
+    pub async fn load(
+        &self,
+        branch: &str,
+        source: &str,
+        input: impl BufRead + Send + 'static,
+        mode: LoadMode,
+        options: ChangeOptions,
+        progress: Progress<'_>,
+    ) -> Result<LoadReport, Error> {
+        let core = self.core();
+        let io = core.store().io().scope();
+        let at = core.snapshot(branch).await?;
+        let shapes = Arc::new(Shapes::new(&at.catalog, |table| core.layout(&at, table))?);
+        let change = ChangeId::new(core.clock().ulid());
+        let ids = EdgeIds::new(core.clock().ulid());
+        let source: Arc<str> = source.into();
+        let builder = InputBuilder::new(shapes, source.clone(), change);
+        let input = read_aside(builder, input, mode, ids, progress).await.map_err(|error| match error {
+            Aside::Write(error) => error,
+            Aside::Died(reason) => WriteError::BrokenOff { source_name: source.to_string(), reason },
+        })?;
+        let input = Arc::new(input);
+        let work = LoadWork { core: core.clone(), branch: branch.to_owned(), schema: at.record.schema, input };
+        let (commit, tables) = core.publish(branch, work, &options).await?;
+        Ok(LoadReport { commit, tables, io: io.finish() })
+    }
+}
+
+enum Aside {
+    Write(WriteError),
+    Died(String),
+}
+
+/// Reads the input on a thread that may block, and tells of the progress here.
+async fn read_aside(
+    mut builder: InputBuilder,
+    input: impl BufRead + Send + 'static,
+    mode: LoadMode,
+    ids: EdgeIds,
+    progress: Progress<'_>,
+) -> Result<Input, Aside> {
+    let (sender, mut receiver) = tokio::sync::watch::channel((0, 0));
+    let what = if mode == LoadMode::Upsert { What::Upsert } else { What::Insert };
+    let reading = tokio::task::spawn_blocking(move || {
+        // Nobody listens any more when the load was dropped.
+        read_lines(&mut builder, input, what, ids, |bytes, lines| sender.send((bytes, lines)).is_ok())?;
+        builder.finish(mode == LoadMode::Overwrite)
+    });
+    while receiver.changed().await.is_ok() {
+        let (bytes, lines) = *receiver.borrow_and_update();
+        progress(bytes, lines);
+    }
+    reading.await.map_err(|e| Aside::Died(e.to_string()))?.map_err(Aside::Write)
+}
