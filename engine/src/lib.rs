@@ -1,1 +1,31 @@
 //! Pleach: a branching property-graph store with concurrent merges, on object storage.
+
+pub mod branch;
+pub mod clock;
+mod error;
+mod fsck;
+mod graph;
+pub mod ids;
+pub mod log;
+mod publish;
+mod read;
+pub mod record;
+pub mod schema;
+pub mod store;
+mod table;
+#[cfg(test)]
+mod testing;
+pub mod value;
+mod write;
+
+pub use error::{Conflict, ConflictKind, Error, ErrorKind};
+pub use fsck::{FsckProblem, FsckReport};
+pub use graph::*;
+pub use publish::PublishError;
+pub use read::ReadError;
+pub use write::{LoadMode, LoadReport, Progress, Reason, Violation, Violations, Write, WriteError, WriteReport};
+
+/// The guide for embedding; its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/library.md")]
+struct Guide;
