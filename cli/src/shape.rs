@@ -1,0 +1,153 @@
+//! The JSON shapes that commands print; names are stable, fields may be added. `docs/cli.md` describes them.
+
+use std::collections::BTreeMap;
+
+use pleach::store::IoStats;
+use pleach::{BranchInfo, ChangeInfo, CommitInfo, TableCounts};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Commit<'a> {
+    #[serde(rename = "ref")]
+    reference: String,
+    branch: &'a str,
+    seq: u64,
+    incarnation: String,
+    id: String,
+    time: String,
+    parents: Vec<Parent<'a>>,
+    changes: Vec<Change<'a>>,
+    rows: &'a BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Parent<'a> {
+    #[serde(rename = "ref")]
+    reference: String,
+    branch: &'a str,
+    seq: u64,
+    incarnation: String,
+    id: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Change<'a> {
+    id: String,
+    kind: &'a str,
+    author: &'a str,
+    author_time: String,
+    message: &'a str,
+    request_id: Option<&'a str>,
+    tables: BTreeMap<&'a str, Counts>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Counts {
+    read: u64,
+    inserted: u64,
+    updated: u64,
+    unchanged: u64,
+    duplicates: u64,
+    removed: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Branch<'a> {
+    name: &'a str,
+    head: Commit<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Io {
+    gets: u64,
+    heads: u64,
+    lists: u64,
+    puts: u64,
+    deletes: u64,
+    copies: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+    serial_depth: u64,
+}
+
+/// How people and commands name a commit.
+pub(crate) fn reference(branch: &str, seq: pleach::ids::Seq) -> String {
+    format!("{branch}@{seq}")
+}
+
+impl<'a> From<&'a CommitInfo> for Commit<'a> {
+    fn from(commit: &'a CommitInfo) -> Self {
+        let parents = commit.parents.iter().map(|parent| Parent {
+            reference: reference(&parent.branch, parent.seq),
+            branch: &parent.branch,
+            seq: parent.seq.0,
+            incarnation: parent.incarnation.to_string(),
+            id: parent.id.to_string(),
+        });
+        Self {
+            reference: reference(&commit.branch, commit.seq),
+            branch: &commit.branch,
+            seq: commit.seq.0,
+            incarnation: commit.incarnation.to_string(),
+            id: commit.id.to_string(),
+            time: commit.time.to_string(),
+            parents: parents.collect(),
+            changes: commit.changes.iter().map(Change::from).collect(),
+            rows: &commit.rows,
+        }
+    }
+}
+
+impl<'a> From<&'a ChangeInfo> for Change<'a> {
+    fn from(change: &'a ChangeInfo) -> Self {
+        Self {
+            id: change.id.to_string(),
+            kind: &change.kind,
+            author: &change.author,
+            author_time: change.author_time.to_string(),
+            message: &change.message,
+            request_id: change.request_id.as_deref(),
+            tables: counts(&change.tables),
+        }
+    }
+}
+
+impl<'a> From<&'a BranchInfo> for Branch<'a> {
+    fn from(branch: &'a BranchInfo) -> Self {
+        Self { name: &branch.name, head: (&branch.head).into() }
+    }
+}
+
+/// Counts by table name.
+pub(crate) fn counts(tables: &BTreeMap<String, TableCounts>) -> BTreeMap<&str, Counts> {
+    tables.iter().map(|(name, counts)| (name.as_str(), counts.into())).collect()
+}
+
+impl From<&TableCounts> for Counts {
+    fn from(counts: &TableCounts) -> Self {
+        Self {
+            read: counts.read,
+            inserted: counts.inserted,
+            updated: counts.updated,
+            unchanged: counts.unchanged,
+            duplicates: counts.duplicates,
+            removed: counts.removed,
+        }
+    }
+}
+
+impl From<&IoStats> for Io {
+    fn from(io: &IoStats) -> Self {
+        Self {
+            gets: io.gets,
+            heads: io.heads,
+            lists: io.lists,
+            puts: io.puts,
+            deletes: io.deletes,
+            copies: io.copies,
+            bytes_read: io.bytes_read,
+            bytes_written: io.bytes_written,
+            serial_depth: io.serial_depth,
+        }
+    }
+}
