@@ -1,1 +1,14 @@
 //! All integration tests, in one binary: linking a second one would cost more than it tells.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
+
+mod budgets;
+mod cli;
+mod durability;
+mod files;
+mod fsck;
+mod history;
+mod load;
+mod log;
+mod store;
+mod write;
