@@ -1,3 +1,20 @@
-//! Macro-benchmarks.
+//! Macro-benchmarks: whole operations, timed once or a few times, with their requests, serial rounds and peak memory.
+//!
+//! `./dev bench` runs all of them, `./dev bench load` those whose name contains `load`. Sizes come from the environment:
+//! `PLEACH_BENCH_NODES` (100,000) and `PLEACH_BENCH_EDGES` (1,000,000).
+#![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
-fn main() {}
+mod load;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn main() -> Outcome {
+    // Cargo passes `--bench`; whatever else is given selects by name.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let selected = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if selected("load-jsonl") {
+        runtime.block_on(load::run())?;
+    }
+    Ok(())
+}

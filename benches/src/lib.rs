@@ -1,1 +1,4 @@
-//! What the benchmarks share.
+//! What the benchmarks share: inputs made from a seed, and figures of the process.
+
+pub mod input;
+pub mod process;
