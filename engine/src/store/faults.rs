@@ -234,6 +234,11 @@ impl Faults {
         *self.plan() = Plan::default();
     }
 
+    /// How many requests the rules that are there have befallen.
+    pub fn befallen(&self) -> u64 {
+        self.plan().rules.iter().map(|rule| rule.befallen).sum()
+    }
+
     /// Delays each request of `kind` by `delay`.
     pub fn delay(&self, kind: RequestKind, delay: Duration) {
         self.plan().delays.insert(kind, delay);

@@ -13,6 +13,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod warm;
 
 use std::fmt;
 use std::sync::Arc;

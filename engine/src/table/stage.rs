@@ -28,7 +28,6 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, future, stream};
 use lance::Dataset;
-use lance::dataset::fragment::FragReadConfig;
 use lance::dataset::transaction::{Operation, UpdateMode};
 use lance::dataset::{InsertBuilder, WriteMode, WriteParams};
 use lance_table::format::Fragment;
@@ -39,8 +38,8 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use super::create::{commit, project};
 use super::fold::{FragmentSize, estimate, plan_fold};
 use super::mapping::lance_schema;
-use super::open::{SMALL_TABLE_BLOCK, live_rows};
-use super::{BatchStream, Column, Role, Table, TableError, TableVersion, provider};
+use super::open::live_rows;
+use super::{BatchStream, Table, TableError, TableVersion, provider};
 use crate::ids::TableId;
 
 /// Deletion files written at once.
@@ -124,7 +123,7 @@ impl Table {
         );
         let thinned: Vec<u64> = updated.iter().map(|fragment| fragment.id).collect();
         let dataset = commit(&base, replace(gone, updated, new)).await.map_err(failed)?;
-        self.warm(&dataset, &base, &thinned).await?;
+        self.warm(&dataset, &base, &thinned).await;
         let staged = staged_version(table, &dataset, files)?;
         let (found, expected) = (staged.version.rows, self.version.rows.saturating_sub(removed) + insert_rows);
         if found != expected {
@@ -251,46 +250,6 @@ impl Table {
             }
         }
     }
-
-    /// Has the new version's deletion vectors, and what its small files say of their pages, in memory while the store still serves
-    /// them from there: the next write upon it would otherwise have to read back what this one wrote.
-    async fn warm(&self, dataset: &Arc<Dataset>, base: &Dataset, thinned: &[u64]) -> Result<(), TableError> {
-        let vectors = thinned
-            .iter()
-            .filter_map(|id| dataset.get_fragment(usize::try_from(*id).ok()?))
-            .map(|fragment| async move { fragment.get_deletion_vector().await.map(drop) });
-        let before: BTreeSet<u64> = base.fragments().iter().map(|fragment| fragment.id).collect();
-        // Of few among many columns Lance reads and keeps the descriptions singly: those that a lookup reads, then.
-        let looked_at = |column: &Column| matches!(column.role, Role::Hash | Role::From(_) | Role::To(_));
-        let looked_at = self.layout.columns.iter().filter(|column| looked_at(column));
-        let keys = self.layout.key_columns().into_iter().filter_map(|key| self.layout.columns.get(key));
-        let ids: Vec<i32> = looked_at.chain(keys).map(|column| column.field.0).collect();
-        let few = &dataset.schema().project_by_ids(&ids, true);
-        let pages = dataset
-            .fragments()
-            .iter()
-            .filter(|fragment| !before.contains(&fragment.id) && is_small(fragment))
-            .filter_map(|fragment| dataset.get_fragment(usize::try_from(fragment.id).ok()?))
-            .map(|fragment| async move {
-                for columns in [dataset.schema(), few] {
-                    // One row is enough: Lance keeps the footer and how the pages begin.
-                    let reader = fragment.open(columns, FragReadConfig::default()).await?;
-                    let rows = reader.read_range(0..1, 1).await?;
-                    rows.buffered(1).try_for_each(|_| future::ready(Ok(()))).await?;
-                }
-                Ok(())
-            });
-        future::try_join(future::try_join_all(vectors), future::try_join_all(pages))
-            .await
-            .map(drop)
-            .map_err(|error| TableError::from_lance(self.layout.table.id, "writing", error))
-    }
-}
-
-/// Whether a fragment's files are small enough to be staged, rather than sent straight to the store.
-fn is_small(fragment: &Fragment) -> bool {
-    let bytes = fragment.files.iter().map(|file| file.file_size_bytes.get().map_or(u64::MAX, u64::from));
-    bytes.fold(0_u64, u64::saturating_add) <= SMALL_TABLE_BLOCK as u64
 }
 
 /// Takes rows out of fragments and counts those that were there; a fragment that loses its last row is `None`.

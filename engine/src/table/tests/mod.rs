@@ -7,6 +7,7 @@ mod guards;
 pub(crate) mod sample;
 mod scanning;
 mod staging;
+mod warming;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
