@@ -2,6 +2,7 @@
 
 mod contents;
 mod history;
+mod named;
 mod problems;
 mod rows;
 #[cfg(test)]

@@ -5,15 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use object_store::path::Path;
-
 use super::file::GraphFile;
 use super::{CommitInfo, GraphError};
 use crate::branch::{Authorities, Reference};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::ids::{Seq, TableId};
-use crate::publish::{CHANGES, Snapshot};
+use crate::publish::{Snapshot, changes_path};
 use crate::record::{Change, Record};
 use crate::schema::{SchemaHash, TableDef};
 use crate::store::{Store, StoreError};
@@ -117,7 +115,7 @@ impl Core {
         let Some(spill) = &record.spill else {
             return Ok(record.changes.clone());
         };
-        let path = Path::from_iter([CHANGES.to_owned(), spill.object.to_string()]);
+        let path = changes_path(spill.object);
         let Some(bytes) = self.store.read(&path).await? else {
             return Err(StoreError::Missing { place: self.store.uri().to_owned(), path: path.to_string() }.into());
         };

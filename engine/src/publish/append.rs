@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use object_store::path::Path;
+use ulid::Ulid;
 
 use super::PublishError;
 use crate::branch::{BranchName, decode};
@@ -22,8 +23,10 @@ pub(crate) enum Landed {
     Theirs(Arc<Record>),
 }
 
-/// The folder of changes that would have burst their record.
-pub(crate) const CHANGES: &str = "changes";
+/// Where changes are stored that would have burst their record.
+pub(crate) fn changes_path(object: Ulid) -> Path {
+    Path::from_iter(["changes".to_owned(), object.to_string()])
+}
 
 /// Remembers whether a record is on its way, so that a task that breaks can be told apart by what it may have done.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +98,7 @@ impl Core {
         let time = record.time;
         let Fitted { bytes, spilled } = record.fit(|| self.clock().ulid_at(time))?;
         let path = spilled.map(|(object, changes)| {
-            let path = Path::from_iter([CHANGES.to_owned(), object.to_string()]);
+            let path = changes_path(object);
             self.store().staging().put(&path, changes);
             path
         });

@@ -11,12 +11,9 @@ use crate::graph::Core;
 use crate::record::Lineage;
 use crate::record::lineage::{Chunk, ChunkHash};
 
-/// The folder of lineage chunks.
-const LINEAGES: &str = "lineages";
-
 /// Where a chunk is stored.
-fn path(hash: ChunkHash) -> Path {
-    Path::from_iter([LINEAGES.to_owned(), hash.to_string()])
+pub(crate) fn chunk_path(hash: ChunkHash) -> Path {
+    Path::from_iter(["lineages".to_owned(), hash.to_string()])
 }
 
 impl Core {
@@ -28,7 +25,7 @@ impl Core {
         let read = self.read_chunks(wanted).await?;
         let folded = lineage.fold(&read).map_err(BranchError::from)?;
         let staged = folded.chunk.map(|(hash, bytes)| {
-            let path = path(hash);
+            let path = chunk_path(hash);
             self.store().staging().put(&path, bytes);
             path
         });
@@ -38,7 +35,7 @@ impl Core {
     /// Reads chunks side by side.
     pub(crate) async fn read_chunks(&self, hashes: Vec<ChunkHash>) -> Result<BTreeMap<ChunkHash, Chunk>, Error> {
         let reads = hashes.into_iter().map(|hash| async move {
-            let bytes = self.store().read(&path(hash)).await?.ok_or(BranchError::ChunkMissing { hash })?;
+            let bytes = self.store().read(&chunk_path(hash)).await?.ok_or(BranchError::ChunkMissing { hash })?;
             Ok::<_, Error>((hash, Chunk::decode(hash, &bytes).map_err(BranchError::from)?))
         });
         Ok(try_join_all(reads).await?.into_iter().collect())

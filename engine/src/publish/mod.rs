@@ -36,11 +36,12 @@ use crate::record::{ChangeKind, Record, TableCounts};
 use crate::schema::Catalog;
 use crate::table::{StagedVersion, TableVersion};
 
-pub(crate) use append::{CHANGES, Landed, PutInFlight, detached};
+pub(crate) use append::{Landed, PutInFlight, changes_path, detached};
 #[cfg(test)]
 pub(crate) use build::next_record;
 pub(crate) use build::{NewChange, Stamp, creating_record, deleting_record};
 pub use error::PublishError;
+pub(crate) use lineage::chunk_path;
 pub(crate) use patience::Patience;
 
 /// Work that can be evaluated against a head, and again if need be.

@@ -1,5 +1,7 @@
 //! Damage to the stored objects is found, each kind by its own code.
 
+mod named;
+
 use std::sync::Arc;
 
 use futures::TryStreamExt as _;
@@ -186,6 +188,36 @@ async fn a_time_that_goes_back_is_found() {
     })
     .await;
     assert_eq!(codes(&objects).await, [("commit-time", "main@3".to_owned())]);
+}
+
+#[tokio::test]
+async fn an_id_that_does_not_rise_is_found() {
+    let objects = objects().await;
+    edit(&objects, &record("main", 3), |text| {
+        let at = text.find("\"commit\":\"").unwrap() + "\"commit\":\"".len();
+        format!("{}00{}", &text[..at], &text[at + 2..])
+    })
+    .await;
+    let found = codes(&objects).await;
+    assert!(found.contains(&("commit-id", "main@3".to_owned())), "{found:?}");
+    let others = |found: &(&str, String)| *found != ("broken-chain", "main@4".to_owned()) && found.1 != "main@3";
+    assert!(!found.iter().any(others), "{found:?}");
+}
+
+#[tokio::test]
+async fn times_and_ids_rise_across_a_record_that_is_lost() {
+    let objects = objects().await;
+    objects.delete(&record("main", 3)).await.unwrap();
+    edit(&objects, &record("main", 4), |text| {
+        let time = text.find("\"time\":\"").unwrap() + "\"time\":\"".len();
+        let text = format!("{}1990{}", &text[..time], &text[time + 4..]);
+        let id = text.find("\"commit\":\"").unwrap() + "\"commit\":\"".len();
+        format!("{}00{}", &text[..id], &text[id + 2..])
+    })
+    .await;
+    let found = codes_of(&objects).await;
+    let place = |seq| format!("main@{seq}");
+    assert_eq!(found, [("missing-record", place(3)), ("commit-time", place(4)), ("commit-id", place(4))]);
 }
 
 #[tokio::test]
