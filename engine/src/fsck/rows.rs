@@ -20,9 +20,9 @@ use crate::write::broken_checks;
 use crate::write::facts::{Fact, Facts, What as Says};
 use crate::write::groups::for_each_group;
 use crate::write::lookup::{addresses, digest_at, rows_at};
+use crate::write::pool::Pool;
 use crate::write::row::Row;
 use crate::write::shape::{Shapes, TableShape};
-use crate::write::spill::Spill;
 
 /// Bytes of facts that are held in memory, over all tables of a schema.
 const FACTS_IN_MEMORY: usize = 96 * 1024 * 1024;
@@ -101,7 +101,7 @@ pub(super) struct TableCheck<'a> {
     shapes: &'a Shapes,
     shape: &'a TableShape,
     what: What,
-    spill: Arc<Spill>,
+    pool: Arc<Pool>,
     /// Tuples that no two rows may share, by their space.
     facts: BTreeMap<usize, Facts>,
     /// The keys that the edges need, by side.
@@ -122,15 +122,15 @@ impl<'a> TableCheck<'a> {
         what: What,
     ) -> Self {
         // Each its own, so that what outgrew memory is gone with the check.
-        let spill = Spill::new(FACTS_IN_MEMORY / shapes.tables.len().max(1));
-        let needs = shape.ends.iter().flat_map(|_| [Facts::new(&spill), Facts::new(&spill)]).collect();
+        let pool = Pool::new(FACTS_IN_MEMORY / shapes.tables.len().max(1));
+        let needs = shape.ends.iter().flat_map(|_| [Facts::new(&pool), Facts::new(&pool)]).collect();
         Self {
             core,
             at,
             shapes,
             shape,
             what,
-            spill,
+            pool,
             facts: BTreeMap::new(),
             needs,
             faults: Faults::default(),
@@ -227,7 +227,7 @@ impl<'a> TableCheck<'a> {
     /// Notes a tuple of a row; false if there is a null in it.
     fn fact(&mut self, row: &Row, space: usize, address: u64) -> io::Result<bool> {
         let Some(digest) = row.digest(self.shapes, self.shape, space) else { return Ok(false) };
-        let facts = self.facts.entry(space).or_insert_with(|| Facts::new(&self.spill));
+        let facts = self.facts.entry(space).or_insert_with(|| Facts::new(&self.pool));
         facts.push(&Fact::new(digest, Says::Stored, 0, address))?;
         Ok(true)
     }

@@ -54,7 +54,7 @@ impl Default for LineSorter {
 impl LineSorter {
     /// A sorter that holds `bound` bytes in memory.
     pub(crate) fn with_bound(bound: usize) -> Self {
-        Self(Sorter::new(&Spill::new(bound), bound))
+        Self(Sorter::new(&Spill::new(), bound))
     }
 
     /// Takes a line in.

@@ -235,7 +235,7 @@ mod tests {
 
     /// Items out of order, some of them twice.
     fn sorter(bound: usize, items: u64, room: usize) -> Sorter<Sample> {
-        let mut sorter = Sorter::new(&Spill::new(0), bound);
+        let mut sorter = Sorter::new(&Spill::new(), bound);
         for n in 0..items {
             sorter.push(Sample::new(n.wrapping_mul(2_654_435_761) % 40_009, room)).unwrap();
             assert!(sorter.items.len() <= FEW || sorter.held + sorter.items.capacity() * size_of::<Sample>() <= bound);
@@ -276,6 +276,6 @@ mod tests {
 
     #[test]
     fn nothing_is_sorted_to_nothing() {
-        assert!(drained(Sorter::new(&Spill::new(0), 0).finish().unwrap()).is_empty());
+        assert!(drained(Sorter::new(&Spill::new(), 0).finish().unwrap()).is_empty());
     }
 }

@@ -1,17 +1,17 @@
 //! Small facts about rows, kept in bounded memory: all rules between rows are decided on what they say of one digest.
+//!
+//! The bound is that of the pool, whatever the number of collections in it.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::ids::Digest;
-use crate::write::spill::{Block, Spill};
+use crate::write::pool::{BufferId, Pool};
 
 /// Facts are grouped one partition at a time.
 pub(crate) const PARTITIONS: usize = 64;
 /// Bytes of one fact.
 pub(crate) const SIZE: usize = 44;
-/// Bytes of one kind in a partition that are spilled at once.
-const CHUNK: usize = 1_500 * SIZE;
 
 /// What a fact says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,13 +78,18 @@ impl Fact {
         Self { digest, what, side: 0, table, at, hash: Digest([0; 16]) }
     }
 
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.digest.0);
-        out.extend_from_slice(&self.hash.0);
-        out.extend_from_slice(&self.at.to_le_bytes());
-        out.extend_from_slice(&self.table.to_le_bytes());
-        out.push(self.what as u8);
-        out.push(self.side);
+    /// Its stored form, which [`Self::read`] reads.
+    pub(crate) fn bytes(&self) -> [u8; SIZE] {
+        let mut bytes = [0; SIZE];
+        let parts = [
+            self.digest.0.as_slice(),
+            &self.hash.0,
+            &self.at.to_le_bytes(),
+            &self.table.to_le_bytes(),
+            &[self.what as u8, self.side],
+        ];
+        parts.into_iter().flatten().zip(&mut bytes).for_each(|(byte, place)| *place = *byte);
+        bytes
     }
 
     pub(crate) fn read(bytes: &[u8; SIZE]) -> Self {
@@ -112,67 +117,59 @@ impl Fact {
 /// A collection of facts.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    spill: Arc<Spill>,
+    pool: Arc<Pool>,
     partitions: Vec<Partition>,
     len: u64,
 }
 
 /// Facts whose digests begin alike. Needs are apart: there may be any number of one digest, and none has to be compared with another.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Partition {
-    rows: Held,
-    needs: Held,
-}
-
-#[derive(Debug, Default)]
-struct Held {
-    memory: Vec<u8>,
-    blocks: Vec<Block>,
+    rows: BufferId,
+    needs: BufferId,
 }
 
 impl Facts {
-    /// An empty collection that spills to `spill`.
-    pub(crate) fn new(spill: &Arc<Spill>) -> Self {
-        Self { spill: spill.clone(), partitions: Vec::new(), len: 0 }
+    /// An empty collection in `pool`.
+    pub(crate) fn new(pool: &Arc<Pool>) -> Self {
+        Self { pool: pool.clone(), partitions: Vec::new(), len: 0 }
     }
 
     /// Takes a fact in.
     pub(crate) fn push(&mut self, fact: &Fact) -> io::Result<()> {
         if self.partitions.is_empty() {
-            self.partitions.resize_with(PARTITIONS, Partition::default);
+            let partition = || Partition { rows: self.pool.create(), needs: self.pool.create() };
+            self.partitions = std::iter::repeat_with(partition).take(PARTITIONS).collect();
         }
         self.len += 1;
         let place = usize::from(fact.digest.0[0]) % PARTITIONS;
-        let Some(partition) = self.partitions.get_mut(place) else { return Ok(()) };
-        let held = if fact.what.is_need() { &mut partition.needs } else { &mut partition.rows };
-        fact.write(&mut held.memory);
-        if self.spill.hold(SIZE) && held.memory.len() >= CHUNK {
-            held.blocks.push(self.spill.append(&held.memory)?);
-            self.spill.let_go(held.memory.len());
-            held.memory.clear();
-        }
-        Ok(())
+        let Some(partition) = self.partitions.get(place) else { return Ok(()) };
+        let buffer = if fact.what.is_need() { partition.needs } else { partition.rows };
+        self.pool.append(buffer, &fact.bytes())
     }
 
-    /// Where facts go that outgrow memory.
-    pub(crate) fn spill(&self) -> &Arc<Spill> {
-        &self.spill
+    /// Where it is kept.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// Whether a partition has needs.
     pub(crate) fn has_needs(&self, partition: usize) -> bool {
-        let needs = self.partitions.get(partition).map(|partition| &partition.needs);
-        needs.is_some_and(|needs| !needs.memory.is_empty() || !needs.blocks.is_empty())
+        self.partitions.get(partition).is_some_and(|partition| !self.pool.is_empty(partition.needs))
     }
 
     /// Visits the facts of a partition that are no needs, in any order.
     pub(crate) fn rows(&self, partition: usize, visit: impl FnMut(Fact) -> io::Result<()>) -> io::Result<()> {
-        self.partitions.get(partition).map_or(Ok(()), |partition| partition.rows.visit(&self.spill, visit))
+        self.partitions.get(partition).map_or(Ok(()), |partition| self.visit(partition.rows, visit))
     }
 
     /// Visits the needs of a partition, in any order.
     pub(crate) fn needs(&self, partition: usize, visit: impl FnMut(Fact) -> io::Result<()>) -> io::Result<()> {
-        self.partitions.get(partition).map_or(Ok(()), |partition| partition.needs.visit(&self.spill, visit))
+        self.partitions.get(partition).map_or(Ok(()), |partition| self.visit(partition.needs, visit))
+    }
+
+    fn visit(&self, buffer: BufferId, mut visit: impl FnMut(Fact) -> io::Result<()>) -> io::Result<()> {
+        self.pool.read(buffer, SIZE, |bytes| facts_in(bytes).try_for_each(&mut visit))
     }
 
     /// Visits all facts, in any order.
@@ -200,19 +197,12 @@ impl Facts {
     }
 }
 
-impl Held {
-    fn visit(&self, spill: &Spill, mut visit: impl FnMut(Fact) -> io::Result<()>) -> io::Result<()> {
-        for block in &self.blocks {
-            facts_in(&spill.read(*block)?).try_for_each(&mut visit)?;
-        }
-        facts_in(&self.memory).try_for_each(visit)
-    }
-}
-
 impl Drop for Facts {
     fn drop(&mut self) {
-        let held = self.partitions.iter().flat_map(|partition| [&partition.rows, &partition.needs]);
-        self.spill.let_go(held.map(|held| held.memory.len()).sum());
+        self.partitions
+            .iter()
+            .flat_map(|partition| [partition.rows, partition.needs])
+            .for_each(|id| self.pool.discard(id));
     }
 }
 
@@ -273,16 +263,14 @@ mod tests {
             What::StoredNeeds,
         ] {
             let fact = Fact { side: 1, hash: digest(9), ..Fact::new(digest(8), what, 300, u64::MAX - 1) };
-            let mut bytes = Vec::new();
-            fact.write(&mut bytes);
+            let bytes = fact.bytes();
             assert_eq!(facts_in(&bytes).collect::<Vec<_>>(), [fact]);
         }
     }
 
     #[test]
     fn the_filter_never_misses_and_seldom_errs() {
-        let spill = Spill::new(usize::MAX);
-        let mut facts = Facts::new(&spill);
+        let mut facts = Facts::new(&Pool::new(usize::MAX));
         (0..20_000).for_each(|n| facts.push(&Fact::new(digest(n), What::Insert, 0, n)).unwrap());
         let bloom = facts.bloom(|_| true).unwrap();
         assert!((0..20_000).all(|n| bloom.may_contain(digest(n))));
@@ -291,13 +279,29 @@ mod tests {
     }
 
     #[test]
-    fn what_was_held_is_let_go() {
-        let spill = Spill::new(100 * SIZE);
-        let mut facts = Facts::new(&spill);
-        (0..100).for_each(|n| facts.push(&Fact::new(digest(n), What::Insert, 0, n)).unwrap());
-        assert!(spill.hold(1));
-        spill.let_go(1);
-        drop(facts);
-        assert!(!spill.hold(100 * SIZE));
+    fn the_collections_of_many_tables_share_one_bound() {
+        const TABLES: u64 = 300;
+        let pool = Pool::new(4 << 20);
+        let mut all: Vec<Facts> = (0..TABLES).map(|_| Facts::new(&pool)).collect();
+        for n in 0..1_000 {
+            for (table, facts) in all.iter_mut().enumerate() {
+                let what = if n % 4 == 0 { What::InputNeeds } else { What::Insert };
+                facts.push(&Fact::new(digest(n), what, table, n)).unwrap();
+            }
+            assert!(pool.held() <= pool.budget(), "{} bytes", pool.held());
+        }
+        for (table, facts) in all.iter().enumerate() {
+            let mut lines = Vec::new();
+            facts
+                .for_each(|fact| {
+                    assert_eq!(usize::from(fact.table), table);
+                    lines.push(fact.at);
+                })
+                .unwrap();
+            lines.sort_unstable();
+            assert_eq!(lines, (0..1_000).collect::<Vec<_>>());
+        }
+        drop(all);
+        assert_eq!(pool.held(), 0);
     }
 }

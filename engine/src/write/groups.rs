@@ -1,12 +1,11 @@
 //! Facts brought together by digest, in bounded memory however many there are and however many of one digest.
 
 use std::io;
-use std::sync::Arc;
 
 use crate::ids::Digest;
 use crate::write::external::{Item, Sorted, Sorter};
 use crate::write::facts::{Fact, Facts, PARTITIONS, SIZE};
-use crate::write::spill::Spill;
+use crate::write::pool::Pool;
 
 /// The least memory that is sorted in, whatever the bound on what is held.
 const LEAST: usize = 4 * 1024;
@@ -36,7 +35,7 @@ impl PartialOrd for Grouped {
 
 impl Item for Grouped {
     fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
+        out.extend_from_slice(&self.0.bytes());
     }
 
     fn read(bytes: &mut &[u8]) -> Option<Self> {
@@ -93,8 +92,8 @@ impl Stream {
 }
 
 /// The memory that one part of a grouping may take.
-fn bound(spill: &Arc<Spill>) -> usize {
-    (spill.bound() / 2).max(LEAST)
+fn bound(pool: &Pool) -> usize {
+    (pool.budget() / 2).max(LEAST)
 }
 
 /// Visits all facts of `sources` that are no needs, grouped by digest; within a group by what they say, then by line or address. What a
@@ -108,8 +107,8 @@ pub(crate) fn for_each_group<'a>(
 }
 
 fn groups_of(sources: &[&Facts], partition: usize, mut visit: impl FnMut(&mut Group<'_>)) -> io::Result<()> {
-    let Some(spill) = sources.first().map(|source| source.spill()) else { return Ok(()) };
-    let mut sorter = Sorter::new(spill, bound(spill));
+    let Some(pool) = sources.first().map(|source| source.pool()) else { return Ok(()) };
+    let mut sorter = Sorter::new(pool.spill(), bound(pool));
     for source in sources {
         source.rows(partition, |fact| sorter.push(Grouped(fact)))?;
     }
@@ -131,8 +130,8 @@ pub(crate) fn for_each_unmet<'a>(
     mut visit: impl FnMut(&Fact),
 ) -> io::Result<()> {
     let sources: Vec<_> = sources.into_iter().collect();
-    let Some(spill) = sources.first().map(|source| source.spill()) else { return Ok(()) };
-    let most = bound(spill) / size_of::<Digest>();
+    let Some(pool) = sources.first().map(|source| source.pool()) else { return Ok(()) };
+    let most = bound(pool) / size_of::<Digest>();
     for partition in 0..PARTITIONS {
         if !sources.iter().any(|source| source.has_needs(partition)) {
             continue;
@@ -194,8 +193,8 @@ mod tests {
     use crate::write::facts::What;
 
     fn groups(bound: usize) -> BTreeMap<Digest, Vec<(What, u64)>> {
-        let spill = Spill::new(bound);
-        let (mut a, mut b) = (Facts::new(&spill), Facts::new(&spill));
+        let pool = Pool::new(bound);
+        let (mut a, mut b) = (Facts::new(&pool), Facts::new(&pool));
         // The last fifth has one digest.
         for n in 0..200_000_u64 {
             let fact = Fact::new(digest(if n < 160_000 { n % 70_000 } else { 7 }), What::Insert, 0, n);
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_a_visitor_leaves_is_skipped() {
-        let mut facts = Facts::new(&Spill::new(usize::MAX));
+        let mut facts = Facts::new(&Pool::new(usize::MAX));
         (0..100).for_each(|n| facts.push(&Fact::new(digest(n % 10), What::Insert, 0, n)).unwrap());
         let mut first = BTreeSet::new();
         for_each_group([&facts], |group| assert!(first.insert(group.next().unwrap().at))).unwrap();
@@ -238,8 +237,8 @@ mod tests {
     /// The lines whose need is unmet: nodes of even numbers are there, those of odd numbers are mentioned at most; each is needed by
     /// one line, and one that is not there by 50,000.
     fn unmet(bound: usize) -> BTreeSet<u64> {
-        let spill = Spill::new(bound);
-        let (mut nodes, mut edges) = (Facts::new(&spill), Facts::new(&spill));
+        let pool = Pool::new(bound);
+        let (mut nodes, mut edges) = (Facts::new(&pool), Facts::new(&pool));
         let hub = 1;
         for n in 0..100_000_u64 {
             if n % 10 != 9 {

@@ -9,12 +9,12 @@ use crate::write::WriteError;
 use crate::write::chunk::{Chunk, Detached, Probes};
 use crate::write::facts::{Bloom, Facts, PARTITIONS, What};
 use crate::write::jsonl::{EdgeIds, LineParser};
+use crate::write::pool::Pool;
 use crate::write::shape::Shapes;
-use crate::write::spill::Spill;
 use crate::write::spool::{SpoolWriter, Spooled};
 use crate::write::violation::{Violation, Violations};
 
-/// Bytes of facts that are held in memory.
+/// Bytes of facts that are held in memory, whatever the number of tables.
 const FACTS_IN_MEMORY: usize = 96 * 1024 * 1024;
 /// Bytes of lines that are parsed at a time by one thread.
 const CHUNK: u64 = 1024 * 1024;
@@ -54,8 +54,8 @@ pub(crate) struct Input {
     pub cuts: HashMap<(usize, u64), u64>,
     /// What is wrong with single lines.
     pub violations: Violations,
-    /// Where facts go that outgrow memory.
-    pub spill: Arc<Spill>,
+    /// Where facts are kept.
+    pub pool: Arc<Pool>,
 }
 
 /// Gathers chunks into an input.
@@ -64,7 +64,7 @@ pub(crate) struct InputBuilder {
     source: Arc<str>,
     change: ChangeId,
     spool: SpoolWriter,
-    spill: Arc<Spill>,
+    pool: Arc<Pool>,
     facts: BTreeMap<usize, Facts>,
     probes: BTreeMap<usize, Probes>,
     deleted: BTreeMap<usize, Probes>,
@@ -82,7 +82,7 @@ impl InputBuilder {
             source,
             change,
             spool: SpoolWriter::default(),
-            spill: Spill::new(FACTS_IN_MEMORY),
+            pool: Pool::new(FACTS_IN_MEMORY),
             facts: BTreeMap::new(),
             probes: BTreeMap::new(),
             deleted: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl InputBuilder {
             self.spool.push(table, batch)?;
         }
         for (space, fact) in &chunk.facts {
-            let facts = self.facts.entry(*space).or_insert_with(|| Facts::new(&self.spill));
+            let facts = self.facts.entry(*space).or_insert_with(|| Facts::new(&self.pool));
             facts.push(fact).map_err(|source| WriteError::Temporary { source })?;
         }
         chunk.probes.into_iter().for_each(|(space, probes)| self.probes.entry(space).or_default().extend(probes));
@@ -146,7 +146,7 @@ impl InputBuilder {
             facts: self.facts,
             probes: self.probes,
             violations: self.violations,
-            spill: self.spill,
+            pool: self.pool,
         })
     }
 }

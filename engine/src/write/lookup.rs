@@ -168,7 +168,7 @@ impl Lookup {
         let hashes = hashes.and_then(|place| batch.column(place).as_any().downcast_ref::<FixedSizeBinaryArray>());
         let Found { facts, detached, cuts } = found;
         let mut push =
-            |space: usize, fact: &Fact| facts.entry(space).or_insert_with(|| Facts::new(&input.spill)).push(fact);
+            |space: usize, fact: &Fact| facts.entry(space).or_insert_with(|| Facts::new(&input.pool)).push(fact);
         for (at, address) in addresses.values().iter().enumerate() {
             let row = Row::read(shape, columns, batch, at);
             let cut = self.cut(shape, input, &row);

@@ -19,6 +19,7 @@ mod jsonl;
 mod keyed;
 mod load;
 pub(crate) mod lookup;
+pub(crate) mod pool;
 pub(crate) mod row;
 pub(crate) mod shape;
 pub(crate) mod spill;

@@ -3,14 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file that blocks are appended to, made when the first one comes, and the count of what its users hold in memory.
+/// A file that blocks are appended to, made when the first one comes.
 #[derive(Debug)]
 pub(crate) struct Spill {
-    bound: usize,
-    held: AtomicUsize,
     end: AtomicU64,
     file: Mutex<Option<Arc<File>>>,
 }
@@ -22,25 +20,28 @@ pub(crate) struct Block {
     len: usize,
 }
 
+impl Block {
+    /// At most `len` bytes of it, after its first `skip` ones.
+    pub(crate) fn part(self, skip: usize, len: usize) -> Self {
+        let skip = skip.min(self.len);
+        Self { offset: self.offset + skip as u64, len: len.min(self.len - skip) }
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
 impl Spill {
-    /// A spill whose users should hold `bound` bytes in memory at most.
-    pub(crate) fn new(bound: usize) -> Arc<Self> {
-        Arc::new(Self { bound, held: AtomicUsize::new(0), end: AtomicU64::new(0), file: Mutex::new(None) })
-    }
-
-    /// The bytes that its users should hold in memory at most.
-    pub(crate) fn bound(&self) -> usize {
-        self.bound
-    }
-
-    /// Notes that `bytes` more are held; tells whether that is too much.
-    pub(crate) fn hold(&self, bytes: usize) -> bool {
-        self.held.fetch_add(bytes, Ordering::Relaxed) + bytes > self.bound
-    }
-
-    /// Notes that `bytes` are no longer held.
-    pub(crate) fn let_go(&self, bytes: usize) {
-        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    /// Nothing yet.
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { end: AtomicU64::new(0), file: Mutex::new(None) })
     }
 
     fn file(&self) -> io::Result<Arc<File>> {
@@ -57,6 +58,23 @@ impl Spill {
         let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         file.write_all_at(bytes, offset)?;
         Ok(Block { offset, len: bytes.len() })
+    }
+
+    /// Appends blocks side by side, in one go.
+    pub(crate) fn append_all<'a>(&self, parts: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<Block>> {
+        let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
+        for part in parts {
+            bytes.extend_from_slice(part);
+            lengths.push(part.len());
+        }
+        let whole = self.append(&bytes)?;
+        let mut skip = 0;
+        let blocks = lengths.into_iter().map(|len| {
+            let block = whole.part(skip, len);
+            skip += len;
+            block
+        });
+        Ok(blocks.collect())
     }
 
     /// Reads a block.
@@ -101,7 +119,7 @@ mod tests {
 
     #[test]
     fn blocks_come_back_in_any_order() {
-        let spill = Spill::new(0);
+        let spill = Spill::new();
         let a = spill.append(b"first").unwrap();
         let b = spill.append(b"second one").unwrap();
         assert_eq!(spill.read(b).unwrap(), b"second one");
@@ -109,12 +127,15 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_told() {
-        let spill = Spill::new(10);
-        assert!(!spill.hold(10));
-        assert!(spill.hold(1));
-        spill.let_go(5);
-        assert!(!spill.hold(4));
+    fn blocks_written_in_one_go_are_apart_and_have_parts() {
+        let spill = Spill::new();
+        spill.append(b"before").unwrap();
+        let blocks = spill.append_all([b"one".as_slice(), b"", b"three"].into_iter()).unwrap();
+        let read: Vec<_> = blocks.iter().map(|block| spill.read(*block).unwrap()).collect();
+        assert_eq!(read, [b"one".as_slice(), b"", b"three"]);
+        let part = |skip, len| spill.read(blocks[2].part(skip, len)).unwrap();
+        assert_eq!((part(1, 2), part(3, 9)), (b"hr".to_vec(), b"ee".to_vec()));
+        assert!(blocks[2].part(5, 1).is_empty());
     }
 
     #[test]

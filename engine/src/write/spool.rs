@@ -16,6 +16,8 @@ use crate::write::spill::ReadAt;
 
 /// Bytes of rows that stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
+/// Bytes that are gathered for a file before they are written; each table of the input has a file.
+const GATHERED: usize = 64 * 1024;
 /// The column that bears the line of each row.
 const LINE: &str = "_line";
 
@@ -92,7 +94,7 @@ impl SpoolWriter {
         let file = tempfile::tempfile().map_err(|source| WriteError::Temporary { source })?;
         let lz4 = Some(arrow_ipc::CompressionType::LZ4_FRAME);
         let options = IpcWriteOptions::default().try_with_compression(lz4).map_err(broken)?;
-        let buffer = BufWriter::with_capacity(1024 * 1024, file);
+        let buffer = BufWriter::with_capacity(GATHERED, file);
         let writer = StreamWriter::try_new_with_options(buffer, &batch.schema(), options).map_err(broken)?;
         slot.insert(writer).write(batch).map_err(broken)
     }

@@ -200,7 +200,7 @@ fn stored(lines: &str) -> lookup::Stored {
     let input = read(lines, What::Insert, false);
     let mut found = lookup::Stored::default();
     for (space, facts) in &input.facts {
-        let mut stored = Facts::new(&input.spill);
+        let mut stored = Facts::new(&input.pool);
         super::groups::for_each_group([facts], |group| {
             for fact in group.filter(|fact| fact.what == What::Insert) {
                 stored.push(&Fact { what: What::Stored, at: 99 + fact.at, ..fact }).unwrap();
