@@ -17,10 +17,11 @@ use tokio::pin;
 
 use super::catalogs::Catalogs;
 use super::flights::Flights;
+use super::genesis::Genesis;
 use super::{BranchError, BranchName};
 use crate::error::Error;
 use crate::ids::{GraphId, Seq};
-use crate::log::{Appended, Log};
+use crate::log::Log;
 use crate::publish::Snapshot;
 use crate::record::{Record, RecordError};
 use crate::store::{HeadSearch, Store};
@@ -52,17 +53,25 @@ struct Shared {
     main_hint: Option<Seq>,
     flights: Flights<Result<Head, Error>>,
     /// The first record of `main`, for a log that its maker did not come to write.
-    genesis: Bytes,
+    genesis: Genesis,
 }
 
 impl Authorities {
     /// Knows nothing yet, and remembers at most `cache_bytes` of heads.
-    pub(crate) fn new(graph: GraphId, store: Store, genesis: Bytes, main_hint: Option<Seq>, cache_bytes: u64) -> Self {
+    pub(crate) fn new(store: Store, genesis: Genesis, main_hint: Option<Seq>, cache_bytes: u64) -> Self {
         let weigh =
             |folder: &String, head: &Arc<Record>| u32::try_from(folder.len() + head.weight()).unwrap_or(u32::MAX);
         let heads = Cache::builder().max_capacity(cache_bytes).weigher(weigh).build();
         let catalogs = Catalogs::new(store.clone());
-        Self(Arc::new(Shared { graph, store, catalogs, heads, main_hint, flights: Flights::new(), genesis }))
+        Self(Arc::new(Shared {
+            graph: genesis.graph(),
+            store,
+            catalogs,
+            heads,
+            main_hint,
+            flights: Flights::new(),
+            genesis,
+        }))
     }
 
     /// The graph's catalogs.
@@ -172,11 +181,7 @@ impl Shared {
         let mut found = log.head().await?;
         if found.is_none() && name.is_main() {
             // Whoever made the graph stopped before it wrote this. All write the same bytes.
-            found = match log.append_next(Seq::FIRST, self.genesis.clone()).await? {
-                Appended::Ours => Some((Seq::FIRST, self.genesis.clone())),
-                Appended::Theirs(_) => log.head().await?,
-                Appended::Unknown(error) => return Err(error.into()),
-            };
+            found = self.genesis.begin(&self.store, log).await?;
         }
         self.take(name, found, None).await
     }

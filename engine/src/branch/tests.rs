@@ -1,5 +1,8 @@
 //! What a process knows of branches, and how references find commits, over an in-memory store with faults.
 
+use object_store::ObjectStoreExt as _;
+use object_store::path::Path;
+
 use crate::error::{Error, ErrorKind};
 use crate::graph::{ChangeOptions, CommitInfo, Graph, InitOptions};
 use crate::ids::Seq;
@@ -112,6 +115,48 @@ async fn whoever_finds_the_log_of_main_empty_begins_it() {
     assert_eq!(one.unwrap(), other.unwrap());
     assert_eq!(found(&maker, "main").await.seq, Seq(0));
     assert_eq!(Set::table(1).publish(&maker, "main").await.unwrap().seq, Seq(1));
+}
+
+/// A graph whose maker did not come to write the first record of `main`.
+async fn founded(rig: &Rig) -> Graph {
+    rig.faults.add(When::kind(RequestKind::Create).path(MAIN), Fault::Denied);
+    let graph = rig.builder().found(rig.store(), Catalog::default(), InitOptions::default()).await.unwrap();
+    rig.faults.clear();
+    graph
+}
+
+async fn clear(rig: &Rig) {
+    for key in rig.store().first_keys(&Path::default(), 99).await.unwrap() {
+        rig.store().objects().delete(&key).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_process_does_not_begin_the_log_of_another_graph_that_was_made_at_the_address() {
+    let rig = Rig::empty();
+    let maker = founded(&rig).await;
+    let idle = rig.process().await;
+    clear(&rig).await;
+    let new = founded(&rig).await;
+    for old in [&maker, &idle] {
+        let error = refused(old, "main").await;
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Data, "record-foreign"));
+        assert!(error.to_string().contains("graph.json"), "{error}");
+        assert_eq!(Set::table(1).publish(old, "main").await.unwrap_err().code(), "record-foreign");
+        let branches = rig.store().first_keys(&Path::from("branches"), 9).await.unwrap();
+        assert!(branches.is_empty(), "nothing was written: {branches:?}");
+    }
+    assert_eq!(found(&new, "main").await.seq, Seq(0), "the new graph begins its own");
+    assert_eq!(Set::table(1).publish(&rig.process().await, "main").await.unwrap().seq, Seq(1));
+}
+
+#[tokio::test]
+async fn a_process_does_not_begin_the_log_of_a_graph_that_is_gone() {
+    let rig = Rig::empty();
+    let graph = founded(&rig).await;
+    clear(&rig).await;
+    assert_eq!(refused(&graph, "main").await.code(), "missing-object");
+    assert!(rig.store().first_keys(&Path::default(), 9).await.unwrap().is_empty());
 }
 
 /// `main` with eight commits a second apart, of which two share a millisecond; `f` forked from `main@3`, with three more.

@@ -55,8 +55,7 @@ impl fmt::Debug for Core {
 impl Core {
     pub(crate) fn new(store: Store, clock: Clock, file: GraphFile, main_hint: Option<Seq>, settings: Settings) -> Self {
         let tables = Tables::new(&store);
-        let authorities =
-            Authorities::new(file.graph, store.clone(), file.genesis(), main_hint, settings.head_cache_bytes);
+        let authorities = Authorities::new(store.clone(), file.first_record(), main_hint, settings.head_cache_bytes);
         Self { store, tables, clock, file, authorities, settings, layouts: Mutex::default() }
     }
 

@@ -1,11 +1,12 @@
 //! `graph.json`: the root object of a graph, whose appearance makes it one.
 
 use bytes::Bytes;
+use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::GraphError;
-use crate::branch::{BranchName, decode};
+use crate::branch::{BranchName, Genesis, decode};
 use crate::error::Error;
 use crate::ids::{GraphId, Seq};
 use crate::record::{Extensions, Record, RecordError, decode_json};
@@ -114,6 +115,11 @@ impl GraphFile {
             );
         }
         Ok(file)
+    }
+
+    /// The first record of `main`, for whoever finds that log empty.
+    pub(crate) fn first_record(&self) -> Genesis {
+        Genesis::new(Path::from(GRAPH_FILE), self.graph, self.genesis())
     }
 
     /// The bytes of the first record of `main`.
