@@ -79,6 +79,11 @@ impl Authorities {
         &self.0.catalogs
     }
 
+    /// Where it is all stored.
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
     /// The log of a branch.
     pub(crate) fn log(&self, name: &BranchName) -> Log {
         Log::new(self.0.store.clone(), name.log_folder())

@@ -17,7 +17,7 @@ pub enum BranchError {
     NotFound {
         /// The name.
         name: BranchName,
-        /// A branch that is called alike, where the names of all were at hand.
+        /// A living branch that is called alike.
         like: Option<String>,
     },
     /// The branch was deleted.

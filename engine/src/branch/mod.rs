@@ -6,6 +6,7 @@ mod error;
 mod flights;
 mod genesis;
 mod name;
+mod names;
 mod reference;
 mod resolve;
 #[cfg(test)]
@@ -18,7 +19,6 @@ pub use error::BranchError;
 pub(crate) use genesis::Genesis;
 pub use name::{BranchName, InvalidName, NameFault};
 pub use reference::{At, InvalidReference, Reference};
-pub(crate) use resolve::living;
 
 /// The folder that holds a folder for each branch log.
 pub(crate) const BRANCHES: &str = "branches";

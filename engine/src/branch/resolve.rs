@@ -25,7 +25,16 @@ impl Authorities {
 
     /// The living head of a branch as the store has it now.
     pub(crate) async fn live(&self, name: &BranchName) -> Result<Arc<Record>, Error> {
-        living(name, self.fresh(name).await?)
+        self.living(name, self.fresh(name).await?).await
+    }
+
+    /// `head`, unless the branch was never made or is deleted.
+    pub(crate) async fn living(&self, name: &BranchName, head: Head) -> Result<Arc<Record>, Error> {
+        match head {
+            None => Err(self.unknown(name).await),
+            Some(head) if head.deleted => Err(deleted(&head).into()),
+            Some(head) => Ok(head),
+        }
     }
 
     /// The commit that a parent names; what stands there must be what the child saw.
@@ -64,7 +73,7 @@ impl Authorities {
         if !confirmed && head.as_ref().is_none_or(|head| head.seq < seq) {
             (head, confirmed) = (self.fresh(name).await?, true);
         }
-        let head = head.ok_or_else(|| BranchError::NotFound { name: name.clone(), like: None })?;
+        let Some(head) = head else { return Err(self.unknown(name).await) };
         match head.seq.cmp(&seq) {
             Ordering::Equal if confirmed => Ok(head),
             // What is only remembered may be a tombstone by now.
@@ -84,7 +93,10 @@ impl Authorities {
 
     /// The last record of a name that was used, be it alive or deleted.
     async fn used(&self, name: &BranchName) -> Result<Arc<Record>, Error> {
-        self.fresh(name).await?.ok_or_else(|| BranchError::NotFound { name: name.clone(), like: None }.into())
+        match self.fresh(name).await? {
+            Some(last) => Ok(last),
+            None => Err(self.unknown(name).await),
+        }
     }
 
     /// The commit called `commit`. Its id tells the millisecond of its time; the few of one millisecond are looked at in turn.
@@ -191,15 +203,6 @@ fn readable(reference: &Reference, record: &Record) -> Result<(), BranchError> {
         return Err(BranchError::ChangeNotFound { reference: Box::new(reference.clone()), changes });
     }
     Ok(())
-}
-
-/// The head, unless the branch was never made or is deleted.
-pub(crate) fn living(name: &BranchName, head: Head) -> Result<Arc<Record>, Error> {
-    match head {
-        None => Err(BranchError::NotFound { name: name.clone(), like: None }.into()),
-        Some(head) if head.deleted => Err(deleted(&head).into()),
-        Some(head) => Ok(head),
-    }
 }
 
 fn deleted(record: &Record) -> BranchError {

@@ -159,6 +159,22 @@ async fn a_process_does_not_begin_the_log_of_a_graph_that_is_gone() {
     assert!(rig.store().first_keys(&Path::default(), 9).await.unwrap().is_empty());
 }
 
+#[tokio::test]
+async fn only_a_refusal_costs_a_list_of_the_names_and_stands_without_it() {
+    let rig = Rig::new().await;
+    let graph = rig.warm().await;
+    graph.create_branch("Review", "main", ChangeOptions::default()).await.unwrap();
+    let _ = graph.take_io();
+    graph.branch("review").await.unwrap();
+    assert_eq!(graph.take_io().lists, 0);
+    let hint = async || graph.branch("reveiw").await.unwrap_err().hint().unwrap();
+    assert_eq!(hint().await, "did you mean `Review`?");
+    assert_eq!(graph.take_io().lists, 2, "whether it is there, then what is");
+    rig.faults.add(When::kind(RequestKind::List).path("branches").skip(1).once(), Fault::Denied);
+    assert_eq!(hint().await, "`pleach branch list` shows the branches");
+    assert_eq!(hint().await, "did you mean `Review`?");
+}
+
 /// `main` with eight commits a second apart, of which two share a millisecond; `f` forked from `main@3`, with three more.
 async fn history(rig: &Rig) -> Graph {
     let graph = rig.process().await;

@@ -10,13 +10,12 @@ mod tests;
 
 pub use problems::{FsckProblem, FsckReport};
 
-use crate::branch::{BranchError, BranchName};
+use crate::branch::BranchName;
 use crate::error::Error;
 use crate::fsck::contents::Contents;
 use crate::fsck::history::History;
 use crate::fsck::problems::Problems;
 use crate::graph::{Core, Graph};
-use crate::write::violation::suggest;
 
 impl Graph {
     /// Checks all branches, or the given ones: all records of their logs, and the rows of their heads.
@@ -60,7 +59,7 @@ impl Graph {
 
 /// The branches to check: those that were `asked` for, each of which must have been made, or all.
 async fn names(core: &Core, asked: &[String], problems: &mut Problems) -> Result<Vec<BranchName>, Error> {
-    let known = core.branch_names().await?;
+    let known = core.authorities().names().await?;
     if asked.is_empty() {
         if !known.iter().any(BranchName::is_main) {
             problems.add("missing-record", BranchName::MAIN, "the log is empty".into());
@@ -72,8 +71,7 @@ async fn names(core: &Core, asked: &[String], problems: &mut Problems) -> Result
         let name = BranchName::parse(name)?;
         // Every graph has a `main`: if its log is empty, that is damage.
         if !name.is_main() && !known.iter().any(|known| known.folder() == name.folder()) {
-            let like = suggest(name.as_str(), known.iter().map(BranchName::as_str)).map(str::to_owned);
-            return Err(BranchError::NotFound { name, like }.into());
+            return Err(core.authorities().unknown(&name).await);
         }
         if !names.iter().any(|earlier| earlier.folder() == name.folder()) {
             names.push(name);

@@ -4,18 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
-use object_store::ObjectStore;
-use object_store::path::Path;
 
 use super::{BranchInfo, ChangeOptions, CommitInfo, Core, Graph};
-use crate::branch::{BRANCHES, BranchError, BranchName, Reference, living};
+use crate::branch::{BranchError, BranchName, Reference};
 use crate::error::Error;
 use crate::ids::{ChangeId, IncarnationId, Seq};
 use crate::publish::{Landed, NewChange, Patience, PublishError, PutInFlight, Stamp};
 use crate::publish::{creating_record, deleting_record, detached};
 use crate::record::{ChangeKind, Record};
 use crate::schema::Catalog;
-use crate::store::{RequestKind, StoreError};
 
 /// How many branches are looked at side by side.
 const SIDE_BY_SIDE: usize = 64;
@@ -27,7 +24,7 @@ impl Graph {
     /// When the store does not answer, or a log is damaged.
     pub async fn branches(&self) -> Result<Vec<BranchInfo>, Error> {
         let core = self.core();
-        let heads = futures::stream::iter(core.branch_names().await?)
+        let heads = futures::stream::iter(core.authorities().names().await?)
             .map(|name| async move { core.authorities().fresh(&name).await })
             .buffer_unordered(SIDE_BY_SIDE)
             .try_filter_map(|head| async { Ok(head.filter(|head| !head.deleted)) });
@@ -87,15 +84,6 @@ impl Graph {
 }
 
 impl Core {
-    /// The names of all branches that ever were, in their folded spelling: one LIST, whatever the history.
-    pub(crate) async fn branch_names(&self) -> Result<Vec<BranchName>, Error> {
-        let folder = Path::from(BRANCHES);
-        let listed = self.store().objects().list_with_delimiter(Some(&folder)).await;
-        let listed = listed.map_err(|error| StoreError::of(self.store().uri(), RequestKind::List, &folder, error))?;
-        let names = listed.common_prefixes.iter().filter_map(Path::filename).filter_map(BranchName::of_folder);
-        Ok(names.collect())
-    }
-
     /// A living branch for people.
     async fn branch_info(&self, head: &Record) -> Result<BranchInfo, Error> {
         Ok(BranchInfo { name: head.branch.to_string(), head: self.commit_info(head).await? })
@@ -181,7 +169,7 @@ impl Core {
         {
             return Ok(deleted);
         }
-        let head = match living(name, found) {
+        let head = match authorities.living(name, found).await {
             Ok(head) => head,
             Err(refusal) => return self.refuse(name, refusal).await,
         };
@@ -206,7 +194,7 @@ impl Core {
                 if let Some(deleted) = self.deleted_before(request, &now, Some(head.seq)).await? {
                     return Ok(deleted);
                 }
-                match living(name, Some(now)) {
+                match authorities.living(name, Some(now)).await {
                     Ok(now) => self.refuse(name, head_moved(&now, &format!("{name}@{}", head.seq))).await,
                     Err(refusal) => self.refuse(name, refusal).await,
                 }

@@ -10,7 +10,7 @@ use super::build::{NewChange, Stamp, next_record};
 use super::contention::{Decision, Stake, decide};
 use super::patience::Patience;
 use super::{Evaluation, PublishError, Snapshot, Work};
-use crate::branch::{At, BranchError, BranchName, Capture, Head, Reference, living};
+use crate::branch::{At, BranchError, BranchName, Capture, Head, Reference};
 use crate::error::Error;
 use crate::graph::{ChangeOptions, CommitInfo, Core};
 use crate::ids::{IncarnationId, Seq, TableId};
@@ -116,7 +116,7 @@ impl<W: Work> Publish<W> {
         {
             return self.replay(outcome).await;
         }
-        let head = match living(&self.name, capture.head.clone()) {
+        let head = match self.core.authorities().living(&self.name, capture.head.clone()).await {
             Ok(head) => self.core.authorities().snapshot_of(head).await?,
             Err(refusal) => return self.settle(capture.head.as_deref(), Err(refusal)).await,
         };

@@ -10,11 +10,12 @@ use crate::graph::{Core, Graph};
 use crate::publish::Snapshot;
 use crate::read::sort::{LineSorter, SortError};
 use crate::read::{ReadError, write_line};
+use crate::schema::nearest;
 use crate::table::Scan;
 use crate::value::Value;
 use crate::write::row::Row;
 use crate::write::shape::{Shapes, TableShape};
-use crate::write::violation::{shorten, suggest};
+use crate::write::violation::shorten;
 
 impl Graph {
     /// Writes nodes, then edges, as JSON Lines: each table in the order of its keys, each property in the order of the schema, nulls left out.
@@ -33,7 +34,7 @@ impl Graph {
         let at = core.snapshot(reference).await?;
         let shapes = Shapes::new(&at.catalog, |table| core.layout(&at, table))?;
         if let Some(unknown) = tables.iter().find(|name| shapes.by_name(name).is_none()) {
-            let like = suggest(unknown, shapes.names()).map(str::to_owned);
+            let like = nearest(unknown, shapes.names()).map(str::to_owned);
             return Err(ReadError::NoSuchTable { reference: reference.into(), table: shorten(unknown), like }.into());
         }
         let mut wanted: Vec<&TableShape> = shapes

@@ -5,12 +5,13 @@ use futures::TryStreamExt as _;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::read::{ReadError, write_line};
+use crate::schema::nearest;
 use crate::table::Scan;
 use crate::write::lookup::tuples_filter;
 use crate::write::read_key;
 use crate::write::row::Row;
 use crate::write::shape::Shapes;
-use crate::write::violation::{shorten, suggest};
+use crate::write::violation::shorten;
 
 impl Graph {
     /// A node or edge as the JSON line that [`Graph::export`] would write; `None` if there is none with this key. `key` is one JSON text
@@ -27,7 +28,7 @@ impl Graph {
             "unknown-table" => ReadError::NoSuchTable {
                 reference: reference.to_owned(),
                 table: shorten(table),
-                like: suggest(table, shapes.names()).map(str::to_owned),
+                like: nearest(table, shapes.names()).map(str::to_owned),
             },
             _ => ReadError::WrongKey { table: table.to_owned(), found: wrong.found, expected: wrong.expected },
         })?;

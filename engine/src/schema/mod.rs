@@ -17,6 +17,7 @@ pub use ddl::{parse_ddl, print_ddl};
 pub use error::{Problem, SchemaError};
 pub use hash::SchemaHash;
 pub use json_text::JsonText;
+pub(crate) use near::nearest;
 pub use stored::{decode_catalog, encode_catalog};
 pub use types::Type;
 

@@ -39,3 +39,21 @@ pub(crate) fn suggest<'a>(finding: Finding, text: &str, known: impl IntoIterator
         None => finding,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_suggested_when_they_are_alike() {
+        let names = ["Person", "Knows", "City"];
+        assert_eq!(nearest("person", names), Some("Person"));
+        assert_eq!(nearest("Persno", names), Some("Person"));
+        assert_eq!(nearest("Zebra", names), None);
+        let long = "x".repeat(LONGEST_TYPO);
+        assert_eq!(nearest(&long, [long.as_str()]), Some(long.as_str()));
+        let longer = "x".repeat(LONGEST_TYPO + 1);
+        assert_eq!(nearest(&longer, [long.as_str(), &longer]), None);
+        assert_eq!(nearest(&long, [longer.as_str()]), None);
+    }
+}

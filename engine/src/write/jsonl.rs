@@ -8,11 +8,12 @@ use serde::de::{Deserialize, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::ids::EdgeId;
+use crate::schema::nearest;
 use crate::table::Role;
 use crate::value::{Value, ValueProblem, parse_json};
 use crate::write::row::Row;
 use crate::write::shape::{End, Shapes, TableShape};
-use crate::write::violation::{Violation, Violations, shorten, suggest};
+use crate::write::violation::{Violation, Violations, shorten};
 
 /// Reads the lines of one input.
 #[derive(Debug)]
@@ -227,7 +228,7 @@ impl LineParser<'_> {
         };
         let found = self.shapes.by_name(&name);
         if found.is_none() {
-            let like = suggest(&name, self.shapes.names());
+            let like = nearest(&name, self.shapes.names());
             wrongs.push(Wrong::unknown("unknown-table", "table", &name, like));
         }
         found
@@ -334,7 +335,7 @@ fn fields_of_line<'a>(fields: Fields<'a>, wrongs: &mut Vec<Wrong>) -> Line<'a> {
             "id" => &mut line.id,
             "data" => &mut line.data,
             other => {
-                let like = suggest(other, ["table", "from", "to", "id", "data"].into_iter());
+                let like = nearest(other, ["table", "from", "to", "id", "data"]);
                 wrongs.push(Wrong::unknown("unknown-field", "field", other, like));
                 continue;
             }
@@ -362,7 +363,7 @@ fn read_properties(shape: &TableShape, data: Option<&RawValue>, row: &mut Row, w
         let next = shape.properties.get(expected).filter(|property| property.def.name == name).map(|_| expected);
         let place = next.or_else(|| shape.properties.iter().position(|property| property.def.name == name));
         let Some(place) = place else {
-            let like = suggest(&name, shape.property_names());
+            let like = nearest(&name, shape.property_names());
             wrongs.push(Wrong::unknown("unknown-property", "property", &name, like).at(&name));
             continue;
         };

@@ -11,6 +11,7 @@ use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCoun
 use crate::ids::ChangeId;
 use crate::publish::{Evaluation, Snapshot, Work};
 use crate::record::ChangeKind;
+use crate::schema::nearest;
 use crate::store::IoStats;
 use crate::value::Value;
 use crate::write::WriteError;
@@ -20,7 +21,7 @@ use crate::write::facts::What;
 use crate::write::input::{Input, InputBuilder};
 use crate::write::jsonl::{EdgeIds, LineParser, key_part};
 use crate::write::shape::Shapes;
-use crate::write::violation::{Violation, suggest};
+use crate::write::violation::Violation;
 
 /// What violations call the input of a write.
 const SOURCE: &str = "write";
@@ -219,7 +220,7 @@ impl Key {
 /// The ends of an edge of a `MULTI` table may stand before its id.
 pub(crate) fn read_key(shapes: &Shapes, table: &str, key: &[String]) -> Result<Key, WrongKey> {
     let Some(index) = shapes.by_name(table) else {
-        let like = suggest(table, shapes.names()).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+        let like = nearest(table, shapes.names()).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
         let expected = format!("there is no table {table}{like}");
         return Err(WrongKey { code: "unknown-table", found: None, expected });
     };

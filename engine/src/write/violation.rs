@@ -12,8 +12,6 @@ const FULL: usize = 100;
 const SAMPLES: usize = 3;
 /// Reasons told apart; further ones are counted together.
 const REASONS: usize = 1_000;
-/// Bytes of a name up to which the one that was meant is looked for: the search takes time by the square of the length.
-const LONGEST_TYPO: usize = 200;
 /// Characters of a value that are shown.
 const SHOWN: usize = 80;
 
@@ -238,19 +236,6 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-/// The name most like `wanted`, if one is like it at all: for "did you mean".
-pub(crate) fn suggest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if wanted.len() > LONGEST_TYPO {
-        return None;
-    }
-    let folded = wanted.to_lowercase();
-    let like = names
-        .filter(|name| name.len() <= LONGEST_TYPO)
-        .map(|name| (strsim::damerau_levenshtein(&folded, &name.to_lowercase()), name));
-    let (distance, name) = like.min_by_key(|(distance, _)| *distance)?;
-    (distance <= (folded.chars().count() / 3).max(1)).then_some(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,19 +282,6 @@ mod tests {
         let mut all = Violations::default();
         all.push(&violation(7, "a"));
         assert_eq!(all.to_string(), "in:7: T: found 7, expected less");
-    }
-
-    #[test]
-    fn names_are_suggested_when_they_are_alike() {
-        let names = ["Person", "Knows", "City"];
-        assert_eq!(suggest("person", names.into_iter()), Some("Person"));
-        assert_eq!(suggest("Persno", names.into_iter()), Some("Person"));
-        assert_eq!(suggest("Zebra", names.into_iter()), None);
-        let long = "x".repeat(LONGEST_TYPO);
-        assert_eq!(suggest(&long, [long.as_str()].into_iter()), Some(long.as_str()));
-        let longer = "x".repeat(LONGEST_TYPO + 1);
-        assert_eq!(suggest(&longer, [long.as_str(), &longer].into_iter()), None);
-        assert_eq!(suggest(&long, [longer.as_str()].into_iter()), None);
     }
 
     #[test]

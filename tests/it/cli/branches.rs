@@ -86,3 +86,39 @@ fn a_branch_made_again_under_its_name_starts_anew() {
     sandbox.fails(1, &["get", "Person", "alan", "--at", "f"]);
     sandbox.ok(&["get", "Person", "ada", "--at", "f"]);
 }
+
+#[test]
+fn a_misspelt_branch_is_answered_with_the_one_that_was_meant() {
+    let sandbox = people();
+    sandbox.ok(&["branch", "create", "Review"]);
+    sandbox.ok(&["branch", "create", "gone"]);
+    sandbox.ok(&["branch", "delete", "gone"]);
+    let commands: [&[&str]; 11] = [
+        &["get", "Person", "ada", "--at", "NAME"],
+        &["get", "Person", "ada", "--at", "NAME@1"],
+        &["get", "Person", "ada", "--at", "NAME~1"],
+        &["export", "--at", "NAME@2024-01-31T12:00:00Z"],
+        &["schema", "show", "--at", "NAME"],
+        &["log", "NAME"],
+        &["show", "NAME@01HZX3T5XW0000000000000000"],
+        &["branch", "show", "NAME"],
+        &["branch", "delete", "NAME"],
+        &["branch", "create", "other", "--from", "NAME"],
+        &["load", "rows.jsonl", "--branch", "NAME"],
+    ];
+    for command in commands {
+        for (name, hint) in [
+            ("reveiw", "did you mean `Review`?"),
+            ("mian", "did you mean `main`?"),
+            // What is like a deleted branch alone, or like none.
+            ("gome", "`pleach branch list` shows the branches"),
+            ("something-else", "`pleach branch list` shows the branches"),
+        ] {
+            let mut arguments: Vec<String> = command.iter().map(|part| part.replace("NAME", name)).collect();
+            arguments.push("--json".to_owned());
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let error = sandbox.fails(1, &arguments).error();
+            assert_eq!((&error["code"], &error["hint"]), (&"branch-not-found".into(), &hint.into()), "{arguments:?}");
+        }
+    }
+}
