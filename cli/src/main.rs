@@ -67,7 +67,7 @@ fn execute(cli: Cli) -> Result<(), Failure> {
         tokio::select! {
             // In this order, so that the handler stands before the command begins.
             biased;
-            Ok(()) = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+            Ok(()) = interrupt() => Err(Failure::Interrupted),
             ended = command => ended.unwrap_or_else(|_| Err(CliError::Panicked.into())),
         }
     });
@@ -76,6 +76,14 @@ fn execute(cli: Cli) -> Result<(), Failure> {
     // A command that computes without a pause is still at it, and will not get to tidy up.
     commands::remove_unfinished();
     outcome
+}
+
+/// Waits until the user interrupts the command.
+async fn interrupt() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await?;
+    // Tasks are cut off from now on. Lance panics over those it waits for, which is no fault that the user should hear of.
+    std::panic::set_hook(Box::new(|_| {}));
+    Ok(())
 }
 
 /// Ends a task when its waiter is gone.
