@@ -12,13 +12,15 @@ use kit::world::World;
 use pleach::store::IoStats;
 use pleach::{Graph, Write};
 
-const SCHEMA: &str = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING, age INT64);";
+use super::memory::{Task, assert_takes_little, peak_of};
 
-fn person(id: u64) -> String {
+pub(crate) const SCHEMA: &str = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING, age INT64);";
+
+pub(crate) fn person(id: u64) -> String {
     format!(r#"{{"table":"Person","data":{{"id":"p{id:05}","name":"Name of {id}","age":{}}}}}"#, id % 100)
 }
 
-fn key(id: u64) -> [String; 1] {
+pub(crate) fn key(id: u64) -> [String; 1] {
     [format!("\"p{id:05}\"")]
 }
 
@@ -92,12 +94,14 @@ async fn costs_are_the_same_after_twenty_and_after_three_thousand_commits() {
         next += 1;
     }
     let young = costs(&world, &graph, &mut next).await;
+    let memory = peak_of(Task::ReadByKey, &world).await;
     while next < COMMITS {
         commit(&graph, next).await;
         next += 1;
     }
     let old = costs(&world, &graph, &mut next).await;
     assert_eq!(young, old);
+    assert_takes_little(Task::ReadByKey, memory, peak_of(Task::ReadByKey, &world).await);
     assert!(young.write_warm.serial <= 3, "{young:?}");
     assert!(young.read_warm.serial <= 3, "{young:?}");
     assert!(young.read_cold.serial <= 8, "{young:?}");

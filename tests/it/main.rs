@@ -10,5 +10,6 @@ mod fsck;
 mod history;
 mod load;
 mod log;
+mod memory;
 mod store;
 mod write;
