@@ -161,14 +161,8 @@ impl Work for Set {
         {
             return answer.map(|()| Evaluation::Nothing(Told::Done));
         }
-        Ok(Evaluation::Staged {
-            tables: vec![staged(self.table)],
-            reads: self.reads.clone(),
-            kind: ChangeKind::Write,
-            change: ChangeId::from_bytes([7; 16]),
-            counts: BTreeMap::from([(self.table, TableCounts { inserted: 1, ..TableCounts::default() })]),
-            report: Told::Done,
-        })
+        let counts = BTreeMap::from([(self.table, TableCounts { inserted: 1, ..TableCounts::default() })]);
+        Ok(evaluation(vec![staged(self.table)], self.reads.clone(), counts, Told::Done))
     }
 
     fn kind(&self) -> ChangeKind {
@@ -179,6 +173,16 @@ impl Work for Set {
         assert!(commit.changes.contains(change));
         Told::Before
     }
+}
+
+/// What made-up work comes to: a write that gives `tables` their versions and depends on `reads` as well.
+pub(crate) fn evaluation<R>(
+    tables: Vec<StagedVersion>,
+    reads: BTreeSet<TableId>,
+    counts: BTreeMap<TableId, TableCounts>,
+    report: R,
+) -> Evaluation<R> {
+    Evaluation::Staged { tables, reads, kind: ChangeKind::Write, change: ChangeId::from_bytes([7; 16]), counts, report }
 }
 
 /// A version nobody else has, without a file.
@@ -196,14 +200,8 @@ impl Work for WithFile {
 
     async fn evaluate(&self, _at: &Snapshot) -> Result<Evaluation<()>, Error> {
         self.0.staging().put(&self.1, Bytes::from_static(b"rows"));
-        Ok(Evaluation::Staged {
-            tables: vec![StagedVersion { files: vec![self.1.clone()], ..staged(table(1)) }],
-            reads: BTreeSet::new(),
-            kind: ChangeKind::Write,
-            change: ChangeId::from_bytes([7; 16]),
-            counts: BTreeMap::new(),
-            report: (),
-        })
+        let tables = vec![StagedVersion { files: vec![self.1.clone()], ..staged(table(1)) }];
+        Ok(evaluation(tables, BTreeSet::new(), BTreeMap::new(), ()))
     }
 
     fn kind(&self) -> ChangeKind {

@@ -21,8 +21,6 @@ mod patience;
 mod run;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod wide_tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

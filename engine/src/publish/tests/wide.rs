@@ -8,12 +8,12 @@ use object_store::path::Path;
 
 use crate::error::{Error, ErrorKind};
 use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, InitOptions};
-use crate::ids::{ChangeId, Seq, TableId};
+use crate::ids::{Seq, TableId};
 use crate::publish::{Evaluation, Snapshot, Work};
 use crate::record::{ChangeKind, MAX_BYTES, Record, RequestHash};
 use crate::schema::Catalog;
 use crate::table::{StagedVersion, TableVersion};
-use crate::testing::{Rig, Set, request, version};
+use crate::testing::{Rig, Set, evaluation, request, version};
 
 /// Gives many tables a version.
 struct Wide(u16);
@@ -28,14 +28,7 @@ impl Work for Wide {
             version: TableVersion { e_tag: "e".repeat(32), ..version(u64::from(number)) },
             files: Vec::new(),
         };
-        Ok(Evaluation::Staged {
-            tables: (0..self.0).map(staged).collect(),
-            reads: BTreeSet::new(),
-            kind: ChangeKind::Write,
-            change: ChangeId::from_bytes([7; 16]),
-            counts: BTreeMap::new(),
-            report: (),
-        })
+        Ok(evaluation((0..self.0).map(staged).collect(), BTreeSet::new(), BTreeMap::new(), ()))
     }
 
     fn kind(&self) -> ChangeKind {
