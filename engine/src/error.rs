@@ -56,6 +56,9 @@ pub(crate) trait Classify {
     }
 }
 
+/// What to do where a temporary file cannot be used, whoever wanted to.
+pub(crate) const TEMPORARY_HINT: &str = "free space where TMPDIR points, or point it elsewhere";
+
 /// The module errors that an [`Error`] may hold, each under a variant of its own.
 macro_rules! gather {
     ($($variant:ident($source:ty)),* $(,)?) => {

@@ -1,6 +1,6 @@
 //! Why rows could not be read or written out.
 
-use crate::error::{Classify, ErrorKind};
+use crate::error::{Classify, ErrorKind, TEMPORARY_HINT};
 
 /// Why rows could not be read or written out.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ impl Classify for ReadError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::NoSuchTable { like: Some(like), .. } => Some(format!("did you mean {like}?")),
-            Self::Temporary { .. } => Some("free space where TMPDIR points, or point it elsewhere".into()),
+            Self::Temporary { .. } => Some(TEMPORARY_HINT.into()),
             _ => None,
         }
     }

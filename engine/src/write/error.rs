@@ -1,6 +1,6 @@
 //! Why a load or a write was not done.
 
-use crate::error::{Classify, ErrorKind};
+use crate::error::{Classify, ErrorKind, TEMPORARY_HINT};
 use crate::write::violation::{Violations, thousands};
 
 /// Why a load or a write was not done.
@@ -106,7 +106,7 @@ impl Classify for WriteError {
                     Some("nothing was written; correct the input and run it again".into())
                 }
             }
-            Self::Temporary { .. } => Some("free space where TMPDIR points, or point it elsewhere".into()),
+            Self::Temporary { .. } => Some(TEMPORARY_HINT.into()),
             Self::SchemaChanged { .. } => Some("run it again".into()),
             Self::Input { .. } | Self::Columns { .. } | Self::Catalog { .. } | Self::BrokenOff { .. } => None,
         }
