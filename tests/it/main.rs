@@ -11,5 +11,7 @@ mod history;
 mod load;
 mod log;
 mod memory;
+mod proxy;
+mod s3;
 mod store;
 mod write;

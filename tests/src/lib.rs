@@ -2,5 +2,9 @@
 
 pub mod cli;
 pub mod conformance;
+pub mod gateway;
 pub mod graphs;
+pub mod http;
+pub mod proxy;
+pub mod rig;
 pub mod world;

@@ -156,7 +156,7 @@ async fn put_once(store: &Store, path: &Path, bytes: &Bytes) -> Attempt {
     match cause {
         Cause::Exists => Attempt::Exists,
         Cause::NotSent => Attempt::NoEffect(error),
-        Cause::Denied | Cause::Unsupported | Cause::NoBucket => Attempt::Refused(error),
+        Cause::Denied | Cause::ClockSkew | Cause::Unsupported | Cause::NoBucket => Attempt::Refused(error),
         Cause::Unanswered | Cause::Other => Attempt::Ambiguous(error),
     }
 }
@@ -172,8 +172,7 @@ async fn read_back_within(
             Ok(found) => return Ok(found),
             Err(error) => error,
         };
-        let for_good = matches!(error, StoreError::Denied { .. } | StoreError::NoBucket { .. });
-        if for_good || !patience.wait().await {
+        if error.is_refusal() || !patience.wait().await {
             return Err(error);
         }
     }

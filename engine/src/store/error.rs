@@ -83,6 +83,15 @@ pub enum StoreError {
         #[source]
         source: Box<object_store::Error>,
     },
+    /// The store takes no request from this machine, since their clocks are too far apart.
+    #[error("the clock of this machine is too far from that of {place}")]
+    ClockSkew {
+        /// The store's URI.
+        place: String,
+        /// What the store said.
+        #[source]
+        source: Box<object_store::Error>,
+    },
     /// No connection could be made: nothing was sent.
     #[error("{place} cannot be reached")]
     Unreachable {
@@ -171,6 +180,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether asking again cannot help: the store refused for good, and nothing was changed.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Denied { .. } | Self::ClockSkew { .. } | Self::NoBucket { .. })
+    }
+
     /// Tells a failed request by what can be done about it.
     pub(crate) fn of(place: &str, kind: RequestKind, path: &Path, source: object_store::Error) -> Self {
         let (place, path) = (place.to_owned(), path.to_string());
@@ -179,6 +193,7 @@ impl StoreError {
         match cause {
             Cause::NoBucket => Self::NoBucket { place, source },
             Cause::Denied => Self::Denied { place, kind, path, source },
+            Cause::ClockSkew => Self::ClockSkew { place, source },
             Cause::NotSent => Self::Unreachable { place, source },
             Cause::Unanswered => Self::Unanswered { place, kind, path, limit: None, source: Some(source) },
             Cause::Unsupported if kind == RequestKind::Create => Self::NoConditionalPut { place, source },
@@ -198,6 +213,7 @@ impl Classify for StoreError {
             Self::NoFolder { .. } | Self::NoBucket { .. } => ErrorKind::NotFound,
             Self::Folder { .. }
             | Self::Denied { .. }
+            | Self::ClockSkew { .. }
             | Self::Unreachable { .. }
             | Self::Unanswered { .. }
             | Self::TurnedAway { .. }
@@ -218,6 +234,7 @@ impl Classify for StoreError {
             Self::NoCredentials { .. } => "no-credentials",
             Self::NoBucket { .. } => "bucket-not-found",
             Self::Denied { .. } => "access-denied",
+            Self::ClockSkew { .. } => "clock-skew",
             Self::Unreachable { .. } => "store-unreachable",
             Self::Unanswered { .. } => "store-timeout",
             Self::NoConditionalPut { .. } => "no-conditional-put",
@@ -240,6 +257,7 @@ impl Classify for StoreError {
             Self::NoCredentials { .. } => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (profiles in ~/.aws are not read)".to_owned(),
             Self::NoBucket { .. } => "check the spelling and AWS_ENDPOINT_URL; Pleach does not create buckets".to_owned(),
             Self::Denied { .. } => "check the credentials, AWS_REGION, and that they allow GetObject, PutObject, DeleteObject and ListBucket here".to_owned(),
+            Self::ClockSkew { .. } => "set the clock of this machine, then try again; nothing was changed".to_owned(),
             Self::Unreachable { .. } => "check AWS_ENDPOINT_URL, the network and that the server runs; nothing was sent".to_owned(),
             Self::Unanswered { .. } | Self::TurnedAway { .. } => "try again".to_owned(),
             Self::NoConditionalPut { .. } => "use a store with conditional writes (If-None-Match), and leave AWS_CONDITIONAL_PUT unset".to_owned(),
@@ -260,6 +278,8 @@ pub(crate) enum Refusal {
     #[error("the store answered {code}")]
     Denied { code: String },
     #[error("the store answered {code}")]
+    ClockSkew { code: String },
+    #[error("the store answered {code}")]
     Unsupported { code: String },
     /// No refusal at all: a "404" that somebody before the store may have given.
     #[error("the store answered {code}, which does not say that the object is absent")]
@@ -275,6 +295,8 @@ pub(crate) enum Cause {
     NotSent,
     /// Refused for who we are: no effect.
     Denied,
+    /// Refused for when we think it is: no effect.
+    ClockSkew,
     /// Refused for what it is: no effect.
     Unsupported,
     /// Refused since there is no bucket: no effect.
@@ -299,6 +321,7 @@ impl Cause {
             match current.downcast_ref::<Refusal>() {
                 Some(Refusal::NoSuchBucket) => return Self::NoBucket,
                 Some(Refusal::Denied { .. }) => return Self::Denied,
+                Some(Refusal::ClockSkew { .. }) => return Self::ClockSkew,
                 Some(Refusal::Unsupported { .. }) => return Self::Unsupported,
                 Some(Refusal::NoProof { .. }) => return Self::Other,
                 None => {}

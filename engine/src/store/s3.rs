@@ -256,6 +256,7 @@ fn refusal(method: &str, status: u16, code: Option<&str>) -> Option<Refusal> {
         (404, _) | (400, Some("RequestTimeout" | "IncompleteBody" | "BadDigest" | "XAmzContentSHA256Mismatch")) => {
             return None;
         }
+        (403, Some("RequestTimeTooSkewed")) => Refusal::ClockSkew { code: told() },
         (501, _) => Refusal::Unsupported { code: told() },
         _ => Refusal::Denied { code: told() },
     })
@@ -391,7 +392,7 @@ mod tests {
         let options = PutOptions::from(PutMode::Create);
         let error = client.put_opts(&Path::from("k"), "x".into(), options).await.unwrap_err();
         let cause = Cause::of(&error);
-        if matches!(cause, Cause::Denied | Cause::Unsupported | Cause::NoBucket) {
+        if matches!(cause, Cause::Denied | Cause::ClockSkew | Cause::Unsupported | Cause::NoBucket) {
             assert_eq!(asked.load(Ordering::SeqCst), 1, "{status} {code} is not asked again");
         }
         (cause, StoreError::of("s3://b", RequestKind::Create, &Path::from("k"), error))
@@ -415,6 +416,7 @@ mod tests {
             (400, "InvalidArgument", Cause::Denied),
             (401, "Unauthorized", Cause::Denied),
             (403, "SignatureDoesNotMatch", Cause::Denied),
+            (403, "RequestTimeTooSkewed", Cause::ClockSkew),
             (405, "MethodNotAllowed", Cause::Denied),
             (411, "MissingContentLength", Cause::Denied),
             (413, "EntityTooLarge", Cause::Denied),

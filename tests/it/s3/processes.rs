@@ -1,0 +1,290 @@
+//! Processes at once on a real server, whose connections are slow, broken and down in turn: what was acknowledged is there once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use kit::graphs::{assert_whole, by_kit, export, init_options};
+use kit::rig::{Proxy, Rig};
+use pleach::clock::Clock;
+use pleach::store::{Store, StoreOptions};
+use pleach::{ChangeOptions, Error, ErrorKind, Graph, Write};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{SCHEMA, person};
+
+/// How long a worker goes on asking for one thing. Who publishes last is the first to know the head, so on a busy machine a writer
+/// may be overtaken for a long while; it is not once the others are done.
+const PATIENCE: Duration = Duration::from_mins(4);
+
+/// What a worker process is to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Job {
+    name: String,
+    /// Where it tells what was acknowledged.
+    report: String,
+    uri: String,
+    endpoint: String,
+    rounds: usize,
+    task: Task,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Task {
+    /// One row and commit a round, on this branch.
+    Commit { branch: String },
+    /// Each round a branch of its own: made, written to, deleted.
+    Branches,
+}
+
+/// What a worker was told.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Report {
+    /// The commit of each row of a branch that stays.
+    acknowledged: BTreeMap<String, String>,
+    /// How often a request had to be made again, by the error's code.
+    again: BTreeMap<String, u64>,
+}
+
+struct Worker {
+    graph: Graph,
+    report: Report,
+}
+
+impl Worker {
+    /// Asks until it is answered. An answer that was lost is had by asking again for the same request id.
+    async fn ask<T, F: Future<Output = Result<T, Error>>>(
+        &mut self,
+        request: &str,
+        ask: impl Fn(Graph, ChangeOptions) -> F,
+    ) -> T {
+        let begun = Clock::system().instant();
+        loop {
+            let options = ChangeOptions { request_id: Some(request.to_owned()), ..by_kit() };
+            match ask(self.graph.clone(), options).await {
+                Ok(answer) => return answer,
+                Err(error) => self.forgive(request, &error, begun.elapsed()),
+            }
+        }
+    }
+
+    fn forgive(&mut self, request: &str, error: &Error, waited: Duration) {
+        let passing =
+            [ErrorKind::Unavailable, ErrorKind::Contention, ErrorKind::OutcomeUnknown].contains(&error.kind());
+        assert!(passing && waited < PATIENCE, "{request} after {waited:?}: {} {error}", error.code());
+        *self.report.again.entry(error.code().to_owned()).or_default() += 1;
+    }
+
+    async fn commit(&mut self, branch: &str, row: &str) {
+        let write = |graph: Graph, options| async move {
+            graph.write(branch, Write::new().insert_json(person(row, 1)), options).await
+        };
+        let report = self.ask(row, write).await;
+        let commit = report.commit.unwrap_or_else(|| panic!("{row}: an insert is a commit"));
+        self.report.acknowledged.insert(row.to_owned(), commit.id.to_string());
+    }
+
+    async fn branch(&mut self, name: &str) {
+        self.ask(&format!("{name}-create"), |graph, options| async move {
+            graph.create_branch(name, "main", options).await
+        })
+        .await;
+        for round in 0..2 {
+            self.commit(name, &format!("{name}-{round}")).await;
+        }
+        let export = |graph: Graph, _| async move {
+            let mut lines = Vec::new();
+            graph.export(name, &[], &mut lines).await.map(|_| lines)
+        };
+        let seen = String::from_utf8(self.ask(name, export).await).expect("exports are UTF-8");
+        let own = seen.lines().filter(|line| line.contains(&format!("\"{name}-"))).count();
+        assert_eq!(own, 2, "{name} has its rows");
+        self.ask(&format!("{name}-delete"), |graph, options| async move { graph.delete_branch(name, options).await })
+            .await;
+        // They went with their branch.
+        self.report.acknowledged.clear();
+    }
+}
+
+/// Opens the graph, however often it takes.
+async fn open(job: &Job, options: &StoreOptions) -> Graph {
+    let begun = Clock::system().instant();
+    loop {
+        let store = Store::open(&job.uri, options).await.expect("usable settings");
+        match Graph::open_on(store).await {
+            Ok(graph) => return graph,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "{}: {error}", job.name),
+        }
+    }
+}
+
+/// Not a test: what the worker processes of the tests below run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a process that other tests start"]
+async fn worker() {
+    let Ok(job) = std::env::var("PLEACH_TEST_JOB") else { return };
+    let job: Job = serde_json::from_str(&job).expect("a job");
+    let rig = Rig::find().expect("the environment of the rig");
+    let graph = open(&job, &rig.options(&job.endpoint)).await;
+    let mut worker = Worker { graph, report: Report::default() };
+    for round in 0..job.rounds {
+        let name = format!("{}-{round}", job.name);
+        match &job.task {
+            Task::Commit { branch } => worker.commit(branch, &name).await,
+            Task::Branches => worker.branch(&name).await,
+        }
+    }
+    std::fs::write(&job.report, serde_json::to_vec(&worker.report).expect("JSON")).expect("a report");
+}
+
+/// A worker under way; it does not outlive the test.
+struct Process {
+    job: Job,
+    child: Child,
+}
+
+impl Process {
+    fn start(job: Job) -> Self {
+        let child = Command::new(std::env::current_exe().expect("the test binary"))
+            .args(["--exact", "s3::processes::worker", "--ignored", "--nocapture"])
+            .env("PLEACH_TEST_JOB", serde_json::to_string(&job).expect("JSON"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("it starts");
+        Self { job, child }
+    }
+
+    fn is_done(&mut self) -> bool {
+        self.child.try_wait().expect("it is ours").is_some()
+    }
+
+    fn finish(mut self) -> Report {
+        let status = self.child.wait().expect("it is ours");
+        assert!(status.success(), "{}: {status}", self.job.name);
+        serde_json::from_slice(&std::fs::read(&self.job.report).expect("a report")).expect("JSON")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended needs nothing more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn job(folder: &Path, rig: &Rig, endpoint: &str, name: &str, rounds: usize, task: Task) -> Job {
+    Job {
+        name: name.to_owned(),
+        report: folder.join(name).to_str().expect("a path in UTF-8").to_owned(),
+        uri: rig.uri("graph"),
+        endpoint: endpoint.to_owned(),
+        rounds,
+        task,
+    }
+}
+
+/// Lets one trouble follow the other until all processes are done.
+async fn trouble(proxy: &Proxy, processes: &mut [Process]) {
+    let clock = Clock::system();
+    for round in 0.. {
+        match round % 6 {
+            0 => proxy.add("reset_peer", "downstream", 0.3, json!({})).await,
+            1 => proxy.enable(false).await,
+            2 => proxy.add("timeout", "downstream", 0.3, json!({"timeout": 150})).await,
+            3 => proxy.add("limit_data", "downstream", 0.5, json!({"bytes": 3_000})).await,
+            4 => proxy.add("bandwidth", "upstream", 0.5, json!({"rate": 200})).await,
+            _ => proxy.add("reset_peer", "upstream", 0.3, json!({"timeout": 20})).await,
+        }
+        clock.sleep(Duration::from_millis(150)).await;
+        proxy.cure().await;
+        proxy.enable(true).await;
+        proxy.add("latency", "downstream", 1.0, json!({"latency": 10, "jitter": 8})).await;
+        clock.sleep(Duration::from_millis(450)).await;
+        if processes.iter_mut().all(Process::is_done) {
+            return;
+        }
+    }
+}
+
+async fn new_graph(rig: &Rig) -> Graph {
+    let store = rig.store("graph", &rig.direct()).await;
+    Graph::init_on(store, SCHEMA, init_options()).await.expect("a new graph")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_processes_and_a_bad_network_lose_and_double_nothing() {
+    const WRITERS: usize = 8;
+    const COMMITS: usize = 25;
+    let Some(rig) = Rig::find() else { return };
+    let graph = new_graph(&rig).await;
+    let proxy = rig.proxy().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let start =
+        |name: String, rounds, task| Process::start(job(folder.path(), &rig, &proxy.endpoint(), &name, rounds, task));
+    let mut processes: Vec<Process> = (0..WRITERS)
+        .map(|n| start(format!("w{n}"), COMMITS, Task::Commit { branch: "main".to_owned() }))
+        .chain((0..4).map(|n| start(format!("b{n}"), 3, Task::Branches)))
+        .collect();
+    trouble(&proxy, &mut processes).await;
+
+    let mut acknowledged = BTreeMap::new();
+    let mut again: BTreeMap<String, u64> = BTreeMap::new();
+    for process in processes {
+        let report = process.finish();
+        acknowledged.extend(report.acknowledged);
+        for (code, times) in report.again {
+            *again.entry(code).or_default() += times;
+        }
+    }
+    println!("on {}: requests made again, by the error before: {again:?}", rig.server);
+    assert_eq!(acknowledged.len(), WRITERS * COMMITS);
+    let log = graph.log("main", usize::MAX).await.expect("a log");
+    let ids: BTreeSet<String> = log.iter().map(|commit| commit.id.to_string()).collect();
+    assert_eq!((log.len(), ids.len()), (WRITERS * COMMITS + 1, WRITERS * COMMITS + 1), "one commit for each row");
+    let told: BTreeSet<&String> = acknowledged.values().collect();
+    assert_eq!(told.len(), WRITERS * COMMITS, "no two rows were told of one commit");
+    assert!(told.iter().all(|id| ids.contains(*id)), "every acknowledged commit is there");
+    let rows = export(&graph, "main").await;
+    assert_eq!(rows.lines().count(), WRITERS * COMMITS, "every row is there once");
+    assert!(acknowledged.keys().all(|row| rows.contains(&format!("\"{row}\""))));
+    let branches: Vec<_> = graph.branches().await.expect("branches").into_iter().map(|branch| branch.name).collect();
+    assert_eq!(branches.len(), 1, "{branches:?}");
+    assert_whole(&graph).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_on_two_branches_commit_exactly_their_own_rows() {
+    const ROUNDS: usize = 50;
+    let Some(rig) = Rig::find() else { return };
+    let graph = new_graph(&rig).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut processes = Vec::new();
+    for branch in ["b1", "b2"] {
+        graph.create_branch(branch, "main", by_kit()).await.expect("a branch");
+        let task = Task::Commit { branch: branch.to_owned() };
+        processes.push(Process::start(job(folder.path(), &rig, &rig.direct(), branch, ROUNDS, task)));
+    }
+    for process in processes {
+        let branch = process.job.name.clone();
+        let report = process.finish();
+        assert_eq!(report.acknowledged.len(), ROUNDS);
+        for round in 0..ROUNDS {
+            let row = format!("{branch}-{round}");
+            let commit = graph.show(&format!("{branch}@{}", report.acknowledged[&row])).await.expect("its commit");
+            assert_eq!(commit.rows.get("Person"), Some(&(round as u64 + 1)), "{row}");
+            let key = [format!("\"{row}\"")];
+            let at = |reference: String| {
+                let (graph, key) = (graph.clone(), key.clone());
+                async move { graph.get(&reference, "Person", &key).await.expect("a read").is_some() }
+            };
+            assert!(at(format!("{branch}@{}", commit.seq)).await, "{row}");
+            assert!(!at(format!("{branch}@{}~1", commit.seq)).await, "{row}");
+        }
+    }
+    assert_whole(&graph).await;
+}
