@@ -7,6 +7,7 @@ mod fsck;
 mod graph;
 pub mod ids;
 pub mod log;
+mod merge;
 mod publish;
 mod read;
 pub mod record;

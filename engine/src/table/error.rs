@@ -77,6 +77,12 @@ pub(crate) enum TableError {
         /// Those there were, without the removed ones, and the inserted ones.
         expected: u64,
     },
+    /// Files of one version cannot be taken into another, for their columns differ.
+    #[error("two versions of table {table} have different columns, so that one cannot take the files of the other")]
+    ForeignColumns {
+        /// The table.
+        table: TableId,
+    },
     /// Lance failed in a way that points to a fault of ours or of its own.
     #[error("Lance failed while {action} table {table}")]
     Lance {
@@ -130,6 +136,7 @@ impl Classify for TableError {
             | Self::NoSuchColumn { .. }
             | Self::OtherColumns { .. }
             | Self::WrongRows { .. }
+            | Self::ForeignColumns { .. }
             | Self::Lance { .. } => ErrorKind::Internal,
         }
     }
@@ -143,6 +150,7 @@ impl Classify for TableError {
             Self::NoSuchColumn { .. } => "no-such-column",
             Self::OtherColumns { .. } => "other-columns",
             Self::WrongRows { .. } => "wrong-rows",
+            Self::ForeignColumns { .. } => "foreign-columns",
             Self::Lance { .. } => "table-internal",
         }
     }

@@ -1,7 +1,12 @@
 //! The one module that knows Lance: immutable table versions, staged side by side, named by records alone.
 
+#[cfg_attr(not(test), expect(dead_code, reason = "only its tests combine versions so far"))]
+mod combine;
 mod commit_handler;
 mod create;
+mod deletions;
+#[cfg_attr(not(test), expect(dead_code, reason = "only its tests compare versions so far"))]
+mod delta;
 mod error;
 mod fold;
 mod layout;
@@ -10,6 +15,7 @@ mod open;
 mod provider;
 mod scan;
 mod stage;
+mod take;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -23,6 +29,10 @@ use futures::stream::BoxStream;
 use lance::Dataset;
 use serde::{Deserialize, Serialize};
 
+#[cfg_attr(not(test), expect(unused_imports, reason = "only its tests combine versions so far"))]
+pub(crate) use combine::Combination;
+#[cfg_attr(not(test), expect(unused_imports, reason = "only its tests compare versions so far"))]
+pub(crate) use delta::{Delta, DeltaKind, KeyChange, Spot};
 pub(crate) use error::TableError;
 pub(crate) use layout::{Column, Layout, Role};
 pub(crate) use open::Tables;

@@ -160,7 +160,7 @@ impl Table {
 }
 
 /// The columns that a scan promised, and how to make them from what Lance gives.
-struct Shape {
+pub(super) struct Shape {
     table: crate::ids::TableId,
     /// The stored name of each column; none for a column that the version does not have.
     columns: Vec<Option<String>>,
@@ -169,7 +169,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(table: &Table, scan: &Scan) -> Result<Self, TableError> {
+    pub(super) fn new(table: &Table, scan: &Scan) -> Result<Self, TableError> {
         let layout = &table.layout;
         let mut fields = Vec::with_capacity(scan.columns.len() + 1);
         let mut columns = Vec::with_capacity(scan.columns.len());
@@ -189,7 +189,7 @@ impl Shape {
     }
 
     /// Renames, reorders and completes the columns of a batch.
-    fn arrange(&self, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
+    pub(super) fn arrange(&self, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
         let damaged = |problem: String| TableError::Damaged { table: self.table, problem };
         let rows = batch.num_rows();
         let address = self.addresses.then(|| Some(ROW_ADDRESS.to_owned()));

@@ -123,7 +123,9 @@ impl Table {
         );
         let thinned: Vec<u64> = updated.iter().map(|fragment| fragment.id).collect();
         let dataset = commit(&base, replace(gone, updated, new)).await.map_err(failed)?;
-        self.warm(&dataset, &base, &thinned).await;
+        let before: BTreeSet<u64> = base.fragments().iter().map(|fragment| fragment.id).collect();
+        let all = dataset.fragments().iter().map(|fragment| fragment.id);
+        self.warm(&dataset, &thinned, &all.filter(|id| !before.contains(id)).collect()).await;
         let staged = staged_version(table, &dataset, files)?;
         let (found, expected) = (staged.version.rows, self.version.rows.saturating_sub(removed) + insert_rows);
         if found != expected {
@@ -169,7 +171,7 @@ impl Table {
 
     /// The rows of the new file: those of the folded fragments that stay, then the inserted ones. The others of those fragments are
     /// counted as they are dropped.
-    async fn rows_to_write(
+    pub(super) async fn rows_to_write(
         &self,
         folded: &[Fragment],
         (remove, dropped): (RoaringTreemap, Arc<AtomicU64>),
@@ -208,7 +210,11 @@ impl Table {
     }
 
     /// Writes rows into data files that no manifest names yet.
-    async fn append(&self, base: &Arc<Dataset>, rows: Option<BatchStream>) -> Result<Vec<Fragment>, TableError> {
+    pub(super) async fn append(
+        &self,
+        base: &Arc<Dataset>,
+        rows: Option<BatchStream>,
+    ) -> Result<Vec<Fragment>, TableError> {
         let table = self.layout.table.id;
         let Some(mut rows) = rows else { return Ok(Vec::new()) };
         // Lance would write an empty file for no rows.
@@ -300,7 +306,7 @@ fn kept_rows(
 }
 
 /// The change from one version to the next: some fragments go, some lose rows, some come.
-fn replace(gone: Vec<u64>, thinned: Vec<Fragment>, new: Vec<Fragment>) -> Operation {
+pub(super) fn replace(gone: Vec<u64>, thinned: Vec<Fragment>, new: Vec<Fragment>) -> Operation {
     Operation::Update {
         removed_fragment_ids: gone,
         updated_fragments: thinned,

@@ -20,18 +20,18 @@ use super::{Layout, Role, Table};
 const SINGLY_BELOW: usize = 4;
 
 impl Table {
-    /// Reads the deletion vectors of the fragments that were `thinned`, and what the small files that `base` lacks say of their pages.
-    pub(super) async fn warm(&self, dataset: &Arc<Dataset>, base: &Dataset, thinned: &[u64]) {
+    /// Reads the deletion vectors of the fragments that were `thinned`, and what the small files of those that were `written` say of
+    /// their pages.
+    pub(super) async fn warm(&self, dataset: &Arc<Dataset>, thinned: &[u64], written: &BTreeSet<u64>) {
         let vectors = thinned
             .iter()
             .filter_map(|id| dataset.get_fragment(usize::try_from(*id).ok()?))
             .map(|fragment| async move { fragment.get_deletion_vector().await.map(drop) });
-        let before: BTreeSet<u64> = base.fragments().iter().map(|fragment| fragment.id).collect();
         let looked_at = &looked_at(&self.layout);
         let pages = dataset
             .fragments()
             .iter()
-            .filter(|fragment| !before.contains(&fragment.id) && is_small(fragment))
+            .filter(|fragment| written.contains(&fragment.id) && is_small(fragment))
             .filter_map(|fragment| dataset.get_fragment(usize::try_from(fragment.id).ok()?))
             .map(|fragment| async move {
                 let groups = groups(dataset.schema(), fragment.metadata(), looked_at);

@@ -22,6 +22,7 @@ pub(crate) use describe::{describe, shorten};
 pub(crate) use digest::{digest_values, hash_row};
 pub(crate) use json::{ValueProblem, on_one_line, parse_json, parse_text};
 pub(crate) use json_write::write_json;
+pub(crate) use number::rescale;
 
 /// One value of a property, of any type of the schema.
 ///

@@ -74,7 +74,7 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Result<i128
 }
 
 /// The decimal with `to` digits after the point, if that is the same number.
-pub(super) fn rescale(unscaled: i128, from: u8, to: u8) -> Option<i128> {
+pub(crate) fn rescale(unscaled: i128, from: u8, to: u8) -> Option<i128> {
     let power = 10_i128.checked_pow(u32::from(from.abs_diff(to)))?;
     if to >= from { unscaled.checked_mul(power) } else { (unscaled % power == 0).then_some(unscaled / power) }
 }

@@ -1,8 +1,11 @@
 //! Tests of the module over a store in memory.
 
+mod combining;
 mod costs;
 pub(crate) mod counting;
+mod deltas;
 mod evolution;
+mod forks;
 mod guards;
 pub(crate) mod sample;
 mod scanning;
