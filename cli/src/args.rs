@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Export(commands::export::Args),
     #[command(subcommand)]
     Branch(commands::branch::Command),
+    Merge(commands::merge::Args),
+    MergeBase(commands::merge_base::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     #[command(subcommand)]

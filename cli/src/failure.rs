@@ -218,7 +218,7 @@ impl Failure {
         }
     }
 
-    /// The object that programs get; `violations` only where an input was refused.
+    /// The object that programs get; `violations` only where an input was refused, `conflicts` only where sides could not be merged.
     fn shape(&self) -> serde_json::Value {
         let mut shape = serde_json::json!({
             "kind": self.class().name(),
@@ -230,6 +230,11 @@ impl Failure {
             && let Some(violations) = violations(error)
         {
             shape["violations"] = violations;
+        }
+        if let Self::Engine(error) = self
+            && !error.conflicts().is_empty()
+        {
+            shape["conflicts"] = error.conflicts().iter().map(conflict).collect();
         }
         shape
     }
@@ -279,6 +284,12 @@ fn list(violations: &Violations, err: &mut impl Write) -> io::Result<()> {
         more = more.saturating_sub(1);
     }
     if more > 0 { writeln!(err, "  and {more} more") } else { Ok(()) }
+}
+
+/// A conflict of a merge; a key is the JSON that it is in an export.
+fn conflict(conflict: &pleach::Conflict) -> serde_json::Value {
+    let key = conflict.key.as_ref().map(|key| serde_json::from_str(key).unwrap_or_else(|_| serde_json::json!(key)));
+    serde_json::json!({ "kind": conflict.kind.as_str(), "table": conflict.table, "key": key })
 }
 
 /// The lines of an input that break rules, as far as the error keeps them.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pleach::store::IoStats;
-use pleach::{BranchInfo, ChangeInfo, CommitInfo, TableCounts};
+use pleach::{BranchInfo, ChangeInfo, CommitInfo, MergedTable, ParentInfo, TableCounts};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ pub(crate) struct Commit<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Parent<'a> {
+pub(crate) struct Parent<'a> {
     #[serde(rename = "ref")]
     reference: String,
     branch: &'a str,
@@ -52,6 +52,12 @@ pub(crate) struct Counts {
 }
 
 #[derive(Debug, Serialize)]
+pub(crate) struct Merged {
+    rows_before: Option<u64>,
+    rows: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
 pub(crate) struct Branch<'a> {
     name: &'a str,
     head: Commit<'a>,
@@ -59,6 +65,8 @@ pub(crate) struct Branch<'a> {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Io {
+    requests: u64,
+    serial_rounds: u64,
     gets: u64,
     heads: u64,
     lists: u64,
@@ -67,7 +75,6 @@ pub(crate) struct Io {
     copies: u64,
     bytes_read: u64,
     bytes_written: u64,
-    serial_depth: u64,
 }
 
 /// How people and commands name a commit.
@@ -77,13 +84,6 @@ pub(crate) fn reference(branch: &str, seq: pleach::ids::Seq) -> String {
 
 impl<'a> From<&'a CommitInfo> for Commit<'a> {
     fn from(commit: &'a CommitInfo) -> Self {
-        let parents = commit.parents.iter().map(|parent| Parent {
-            reference: reference(&parent.branch, parent.seq),
-            branch: &parent.branch,
-            seq: parent.seq.0,
-            incarnation: parent.incarnation.to_string(),
-            id: parent.id.to_string(),
-        });
         Self {
             reference: reference(&commit.branch, commit.seq),
             branch: &commit.branch,
@@ -91,10 +91,33 @@ impl<'a> From<&'a CommitInfo> for Commit<'a> {
             incarnation: commit.incarnation.to_string(),
             id: commit.id.to_string(),
             time: commit.time.to_string(),
-            parents: parents.collect(),
+            parents: commit.parents.iter().map(Parent::from).collect(),
             changes: commit.changes.iter().map(Change::from).collect(),
             rows: &commit.rows,
         }
+    }
+}
+
+impl<'a> From<&'a ParentInfo> for Parent<'a> {
+    fn from(parent: &'a ParentInfo) -> Self {
+        Self {
+            reference: parent.reference(),
+            branch: &parent.branch,
+            seq: parent.seq.0,
+            incarnation: parent.incarnation.to_string(),
+            id: parent.id.to_string(),
+        }
+    }
+}
+
+/// What a merge made of each table, by name.
+pub(crate) fn merged_tables(tables: &BTreeMap<String, MergedTable>) -> BTreeMap<&str, Merged> {
+    tables.iter().map(|(name, table)| (name.as_str(), table.into())).collect()
+}
+
+impl From<&MergedTable> for Merged {
+    fn from(table: &MergedTable) -> Self {
+        Self { rows_before: table.rows_before, rows: table.rows }
     }
 }
 
@@ -139,6 +162,8 @@ impl From<&TableCounts> for Counts {
 impl From<&IoStats> for Io {
     fn from(io: &IoStats) -> Self {
         Self {
+            requests: io.requests(),
+            serial_rounds: io.serial_depth,
             gets: io.gets,
             heads: io.heads,
             lists: io.lists,
@@ -147,7 +172,6 @@ impl From<&IoStats> for Io {
             copies: io.copies,
             bytes_read: io.bytes_read,
             bytes_written: io.bytes_written,
-            serial_depth: io.serial_depth,
         }
     }
 }

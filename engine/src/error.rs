@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::branch::{BranchError, InvalidName, InvalidReference};
 use crate::clock::InvalidTime;
 use crate::graph::GraphError;
+use crate::merge::MergeError;
 use crate::publish::PublishError;
 use crate::read::ReadError;
 use crate::record::RecordError;
@@ -86,6 +87,7 @@ macro_rules! gather {
 gather! {
     Branch(BranchError),
     Graph(GraphError),
+    Merge(MergeError),
     Name(InvalidName),
     Publish(PublishError),
     Read(ReadError),
@@ -129,8 +131,11 @@ impl Error {
 
     /// What both sides changed incompatibly; empty unless the kind is [`ErrorKind::Conflict`].
     #[must_use]
-    pub const fn conflicts(&self) -> &[Conflict] {
-        &[]
+    pub fn conflicts(&self) -> &[Conflict] {
+        match &*self.0 {
+            Inner::Merge(MergeError::Conflicts { conflicts, .. }) => conflicts,
+            _ => &[],
+        }
     }
 
     /// What is wrong with the input of a load or write that was refused.
@@ -204,6 +209,34 @@ pub enum ConflictKind {
     Cardinality,
     /// Their schemas cannot be brought together.
     Schema,
+}
+
+impl ConflictKind {
+    /// The kind as reports spell it: stable, kebab-case; listed in `docs/errors.md`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BothChanged => "both-changed",
+            Self::ChangedAndDeleted => "changed-and-deleted",
+            Self::BothAdded => "both-added",
+            Self::DanglingEdge => "dangling-edge",
+            Self::Unique => "unique",
+            Self::Cardinality => "cardinality",
+            Self::Schema => "schema",
+        }
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, table, key } = self;
+        let name = kind.as_str();
+        match (kind, key) {
+            (_, Some(key)) => write!(f, "{name}: {table} {key}"),
+            (ConflictKind::Schema, None) => write!(f, "{name}: each side defines the table {table} in its own way"),
+            (_, None) => write!(f, "{name}: both sides changed the table {table}"),
+        }
+    }
 }
 
 impl Classify for InvalidTime {

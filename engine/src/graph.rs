@@ -4,6 +4,7 @@ mod branches;
 mod core;
 mod error;
 mod file;
+mod gates;
 mod history;
 mod info;
 mod init;
@@ -17,6 +18,7 @@ use crate::ids::GraphId;
 use crate::store::IoStats;
 
 pub(crate) use self::core::Core;
+pub(crate) use self::gates::{Access, Gate};
 pub use crate::record::TableCounts;
 pub use error::GraphError;
 pub use info::{BranchInfo, ChangeInfo, CommitInfo, ParentInfo};

@@ -22,6 +22,7 @@ mod write;
 pub use error::{Conflict, ConflictKind, Error, ErrorKind};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
+pub use merge::{MergeError, MergeOptions, MergeOutcome, MergeReport, MergedTable};
 pub use publish::PublishError;
 pub use read::ReadError;
 pub use write::{LoadMode, LoadReport, Progress, Reason, Violation, Violations, Write, WriteError, WriteReport};

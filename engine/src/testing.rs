@@ -182,7 +182,15 @@ pub(crate) fn evaluation<R>(
     counts: BTreeMap<TableId, TableCounts>,
     report: R,
 ) -> Evaluation<R> {
-    Evaluation::Staged { tables, reads, kind: ChangeKind::Write, change: ChangeId::from_bytes([7; 16]), counts, report }
+    Evaluation::Staged {
+        tables,
+        reads,
+        kind: ChangeKind::Write,
+        change: ChangeId::from_bytes([7; 16]),
+        counts,
+        absorbed: None,
+        report,
+    }
 }
 
 /// A version nobody else has, without a file.

@@ -13,8 +13,13 @@ use pleach::store::IoStats;
 use pleach::{Graph, Write};
 
 use super::memory::{Task, assert_takes_little, peak_of};
+use crate::merge::costs::MergeCosts;
 
-pub(crate) const SCHEMA: &str = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING, age INT64);";
+pub(crate) const SCHEMA: &str = "
+CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING, age INT64);
+CREATE NODE TABLE Tag (id STRING PRIMARY KEY);
+CREATE REL TABLE Has (FROM Person TO Tag);
+";
 
 pub(crate) fn person(id: u64) -> String {
     format!(r#"{{"table":"Person","data":{{"id":"p{id:05}","name":"Name of {id}","age":{}}}}}"#, id % 100)
@@ -95,13 +100,17 @@ async fn costs_are_the_same_after_twenty_and_after_three_thousand_commits() {
     }
     let young = costs(&world, &graph, &mut next).await;
     let memory = peak_of(Task::ReadByKey, &world).await;
+    let young_merges = MergeCosts::measure(&world, &graph, "young").await;
     while next < COMMITS {
         commit(&graph, next).await;
         next += 1;
     }
     let old = costs(&world, &graph, &mut next).await;
+    let old_merges = MergeCosts::measure(&world, &graph, "old").await;
     assert_eq!(young, old);
     assert_takes_little(Task::ReadByKey, memory, peak_of(Task::ReadByKey, &world).await);
+    assert_eq!(young_merges, old_merges);
+    young_merges.check();
     assert!(young.write_warm.serial <= 3, "{young:?}");
     assert!(young.read_warm.serial <= 3, "{young:?}");
     assert!(young.read_cold.serial <= 8, "{young:?}");
@@ -158,9 +167,11 @@ async fn costs_are_the_same_with_ten_and_with_a_thousand_branches() {
         }
         world.faults.clear();
         assert!(write.serial <= 3, "{write:?}");
-        seen.push((warm, cost, write));
+        let merges = MergeCosts::measure(&world, &graph, &format!("with-{target}")).await;
+        merges.check();
+        seen.push((warm, cost, write, merges));
     }
     assert_eq!(seen[0], seen[1]);
-    assert_eq!(graph.branches().await.expect("branches").len(), 1_005);
+    assert_eq!(graph.branches().await.expect("branches").len(), 1_005 + 2 * 7);
     assert_whole(&world.open().await).await;
 }

@@ -11,6 +11,7 @@ mod history;
 mod load;
 mod log;
 mod memory;
+mod merge;
 mod proxy;
 mod s3;
 mod store;

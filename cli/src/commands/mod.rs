@@ -11,6 +11,8 @@ pub(crate) mod get;
 pub(crate) mod init;
 pub(crate) mod load;
 pub(crate) mod log;
+pub(crate) mod merge;
+pub(crate) mod merge_base;
 pub(crate) mod probe;
 pub(crate) mod schema;
 pub(crate) mod show;
@@ -29,6 +31,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Get(args) => get::run(args, &context).await,
         Command::Export(args) => export::run(args, &context).await,
         Command::Branch(command) => branch::run(command, &context).await,
+        Command::Merge(args) => merge::run(args, &context).await,
+        Command::MergeBase(args) => merge_base::run(args, &context).await,
         Command::Log(args) => log::run(args, &context).await,
         Command::Show(args) => show::run(args, &context).await,
         Command::Schema(command) => schema::run(command, &context).await,

@@ -65,6 +65,7 @@ impl Work for Forge {
             kind: ChangeKind::Write,
             change,
             counts: BTreeMap::new(),
+            absorbed: None,
             report: (),
         })
     }

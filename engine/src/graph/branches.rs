@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
 
-use super::{BranchInfo, ChangeOptions, CommitInfo, Core, Graph};
+use super::{Access, BranchInfo, ChangeOptions, CommitInfo, Core, Gate, Graph};
 use crate::branch::{BranchError, BranchName, Reference};
 use crate::error::Error;
 use crate::ids::{ChangeId, IncarnationId, Seq};
@@ -63,7 +63,7 @@ impl Graph {
         Ok(BranchInfo { name: head.branch.clone(), head })
     }
 
-    /// Deletes a branch and returns its last commit. The log stays, so that its commits can still be read and a branch
+    /// Deletes a branch and returns its last commit, once what writes to it or merges from it in this process is done. The log stays, so that its commits can still be read and a branch
     /// created again from them.
     ///
     /// # Errors
@@ -78,7 +78,10 @@ impl Graph {
             return Err(BranchError::MainIsPermanent.into());
         }
         let (core, asked, owned) = (self.core().clone(), name.clone(), options.clone());
-        let delete = move |in_flight| async move { core.delete_branch(&asked, &owned, &in_flight).await };
+        let delete = move |in_flight| async move {
+            let _pass = core.gates().acquire([(Gate::branch(&asked), Access::Alone)]).await;
+            core.delete_branch(&asked, &owned, &in_flight).await
+        };
         detached(name, &options, delete).await
     }
 }

@@ -6,16 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::file::GraphFile;
+use super::gates::Gates;
 use super::{CommitInfo, GraphError};
 use crate::branch::{Authorities, Reference};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::ids::{Seq, TableId};
-use crate::publish::{Snapshot, changes_path};
+use crate::publish::{ChunkCache, Snapshot, changes_path, chunk_cache};
 use crate::record::{Change, Record};
 use crate::schema::{SchemaHash, TableDef};
 use crate::store::{Store, StoreError};
-use crate::table::{Layout, Table, Tables};
+use crate::table::{Layout, Table, TableVersion, Tables};
 
 /// How many layouts stay in memory.
 const LAYOUTS: usize = 4096;
@@ -42,6 +43,8 @@ pub(crate) struct Core {
     clock: Clock,
     file: GraphFile,
     authorities: Authorities,
+    chunks: ChunkCache,
+    gates: Gates,
     settings: Settings,
     layouts: Mutex<HashMap<(SchemaHash, TableId), Arc<Layout>>>,
 }
@@ -56,7 +59,17 @@ impl Core {
     pub(crate) fn new(store: Store, clock: Clock, file: GraphFile, main_hint: Option<Seq>, settings: Settings) -> Self {
         let tables = Tables::new(&store);
         let authorities = Authorities::new(store.clone(), file.first_record(), main_hint, settings.head_cache_bytes);
-        Self { store, tables, clock, file, authorities, settings, layouts: Mutex::default() }
+        Self {
+            store,
+            tables,
+            clock,
+            file,
+            authorities,
+            chunks: chunk_cache(),
+            gates: Gates::default(),
+            settings,
+            layouts: Mutex::default(),
+        }
     }
 
     /// Time and chance.
@@ -72,6 +85,16 @@ impl Core {
     /// What is known of the branches.
     pub(crate) fn authorities(&self) -> &Authorities {
         &self.authorities
+    }
+
+    /// What requests of this process wait at.
+    pub(crate) fn gates(&self) -> &Gates {
+        &self.gates
+    }
+
+    /// The lineage chunks at hand.
+    pub(crate) fn chunks(&self) -> &ChunkCache {
+        &self.chunks
     }
 
     /// What never changes about the graph.
@@ -96,6 +119,11 @@ impl Core {
             .table_version(table.id)
             .ok_or_else(|| GraphError::TableMissing { place: at.reference(), table: table.name.clone() })?;
         Ok(self.tables.open(&self.layout(at, table), version).await?)
+    }
+
+    /// Opens a version of a table under a layout.
+    pub(crate) async fn open_version(&self, layout: &Arc<Layout>, version: &TableVersion) -> Result<Table, Error> {
+        Ok(self.tables.open(layout, version).await?)
     }
 
     /// The physical columns of a table in the schema of a commit.

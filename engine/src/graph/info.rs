@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::branch::{BranchName, InvalidName};
 use crate::clock::Timestamp;
 use crate::ids::{ChangeId, CommitId, IncarnationId, Seq, TableId};
-use crate::record::{Change, Record, TableCounts};
+use crate::record::{Change, Parent, Record, TableCounts};
 use crate::schema::Catalog;
 
 /// One commit, for people.
@@ -28,7 +29,7 @@ pub struct CommitInfo {
     pub rows: BTreeMap<String, u64>,
 }
 
-/// A parent of a commit; as a reference, `branch@seq`.
+/// A commit that another one is told with, such as a parent or a merge base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParentInfo {
     /// The branch whose log holds it.
@@ -78,16 +79,7 @@ impl CommitInfo {
             seq: record.seq,
             id: record.commit,
             time: record.time,
-            parents: record
-                .parents
-                .iter()
-                .map(|parent| ParentInfo {
-                    branch: parent.log.to_string(),
-                    incarnation: parent.incarnation,
-                    seq: parent.seq,
-                    id: parent.commit,
-                })
-                .collect(),
+            parents: record.parents.iter().map(ParentInfo::from).collect(),
             changes: changes.iter().map(|change| ChangeInfo::new(change, record.time, catalog)).collect(),
             rows: record.tables.iter().map(|(id, version)| (table_name(catalog, *id), version.rows)).collect(),
         }
@@ -97,6 +89,29 @@ impl CommitInfo {
     #[must_use]
     pub fn reference(&self) -> String {
         format!("{}@{}", self.branch, self.seq)
+    }
+}
+
+impl ParentInfo {
+    /// The commit as a reference: `main@42`.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        format!("{}@{}", self.branch, self.seq)
+    }
+}
+
+impl From<&Parent> for ParentInfo {
+    fn from(parent: &Parent) -> Self {
+        Self { branch: parent.log.to_string(), incarnation: parent.incarnation, seq: parent.seq, id: parent.commit }
+    }
+}
+
+impl TryFrom<&ParentInfo> for Parent {
+    type Error = InvalidName;
+
+    fn try_from(info: &ParentInfo) -> Result<Self, InvalidName> {
+        let log = BranchName::stored(&info.branch)?;
+        Ok(Self { log, incarnation: info.incarnation, seq: info.seq, commit: info.id })
     }
 }
 

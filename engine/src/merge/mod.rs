@@ -1,4 +1,56 @@
-//! Merging a source into a target: what both changed is settled row by row, what one changed is taken.
+//! Merging one commit into a branch: what each side changed since their bases, table by table, brought together and published.
+//!
+//! Invariants
+//! 1. The source is one commit, looked up once; the target is whatever head the publish finds.
+//! 2. Nothing is published on a conflict, and all conflicts are told at once.
+//! 3. What a merge brings together is recorded: the commit has both parents and contains all that either contains, so the next merge
+//!    begins where this one ended, whatever becomes of the branches.
+//! 4. The result keeps the rules of the schema: what one side relies on and the other changed is looked up in the result.
+//!
+//! Order of effects: look up both heads · their bases · decide on each table by its versions · look up what ties them · stage ·
+//! publish.
+//!
+//! What a crash leaves behind: what a publish does.
 
+mod base;
+#[cfg(test)]
+mod base_tests;
+mod choice;
+mod constraints;
+mod error;
+mod plan;
+#[cfg(test)]
+mod plan_tests;
+mod report;
 #[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "only its tests merge rows so far"))]
 pub(crate) mod row;
+mod table;
+mod work;
+
+pub use error::MergeError;
+pub use report::{MergeOptions, MergeOutcome, MergeReport, MergedTable};
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::graph::{Graph, ParentInfo};
+use crate::record::Record;
+
+impl Graph {
+    /// The merge bases of two commits, the latest first: what both contain and no other commit that both contain contains. Where one
+    /// commit contains the other, that other is the only one.
+    ///
+    /// # Errors
+    /// When there is no such commit, or a log is damaged.
+    pub async fn merge_bases(&self, one: &str, other: &str) -> Result<Vec<ParentInfo>, Error> {
+        let core = self.core();
+        let (one, other) = (one.parse()?, other.parse()?);
+        let (one, other) = futures::try_join!(core.authorities().resolve(&one), core.authorities().resolve(&other))?;
+        Ok(named(&base::bases(core, &one, &other).await?))
+    }
+}
+
+/// Commits as people name them.
+fn named(records: &[Arc<Record>]) -> Vec<ParentInfo> {
+    records.iter().map(|record| ParentInfo::from(&record.as_parent())).collect()
+}

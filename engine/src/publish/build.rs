@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ulid::Ulid;
 
+use super::Absorbed;
 use crate::branch::BranchName;
 use crate::clock::{Clock, Timestamp};
 use crate::graph::ChangeOptions;
@@ -65,6 +66,27 @@ impl NewChange {
             extensions: Extensions::default(),
         }
     }
+}
+
+/// The record after `head` in its log and incarnation that takes `absorbed` in, with `tables` in place of the head's.
+pub(crate) fn absorbing_record(
+    head: &Record,
+    stamp: Stamp,
+    tables: impl IntoIterator<Item = (TableId, TableVersion)>,
+    absorbed: &Absorbed,
+    change: Change,
+) -> Record {
+    let mut record = next_record(head, stamp, tables, change);
+    record.parents.extend(absorbed.parents.iter().cloned());
+    record.lineage = absorbed.lineage.clone();
+    if let Some((hash, catalog)) = &absorbed.schema {
+        record.schema = *hash;
+        record.tables.retain(|id, _| catalog.table_by_id(*id).is_some());
+    }
+    if let Some(extensions) = &absorbed.extensions {
+        record.extensions = extensions.clone();
+    }
+    record
 }
 
 /// The record after `head` in its log and incarnation, with `tables` in place of the head's.

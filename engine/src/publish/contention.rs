@@ -26,6 +26,8 @@ pub(super) struct Stake<'a> {
     pub(super) life: Option<IncarnationId>,
     /// The tables it read by rule, or wrote.
     pub(super) tables: &'a BTreeSet<TableId>,
+    /// Whether it depends on what the head contains, as a merge does.
+    pub(super) reads_lineage: bool,
 }
 
 /// Decides what becomes of a request when `head` is found in place of what it was evaluated against.
@@ -42,6 +44,9 @@ pub(super) fn decide(stake: &Stake<'_>, head: &Record) -> Decision {
         return Decision::Evaluate;
     }
     let same = |table| head.tables.get(table) == stake.captured.tables.get(table);
+    if stake.reads_lineage && head.lineage != stake.captured.lineage {
+        return Decision::Evaluate;
+    }
     if head.schema == stake.captured.schema && stake.tables.iter().all(same) {
         return Decision::Repoint;
     }
@@ -62,7 +67,25 @@ mod tests {
         arrive(&mut head);
         let tables = touched.iter().copied().collect();
         let life = confirmed.then_some(captured.incarnation);
-        decide(&Stake { captured: &captured, life, tables: &tables }, &head)
+        decide(&Stake { captured: &captured, life, tables: &tables, reads_lineage: false }, &head)
+    }
+
+    #[test]
+    fn a_merge_depends_on_what_the_head_contains() {
+        let captured = record(7);
+        let mut head = captured.clone();
+        head.seq = captured.seq.next();
+        let tables = BTreeSet::new();
+        let decided = |head: &Record, reads_lineage| {
+            decide(
+                &Stake { captured: &captured, life: Some(captured.incarnation), tables: &tables, reads_lineage },
+                head,
+            )
+        };
+        assert_eq!(decided(&head, true), Decision::Repoint, "commits of its own are told by its position");
+        head.lineage = captured.contained();
+        assert_eq!(decided(&head, true), Decision::Evaluate);
+        assert_eq!(decided(&head, false), Decision::Repoint);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::future::try_join_all;
+use moka::future::Cache;
 use object_store::path::Path;
 
 use crate::branch::BranchError;
@@ -10,6 +11,23 @@ use crate::error::Error;
 use crate::graph::Core;
 use crate::record::Lineage;
 use crate::record::lineage::{Chunk, ChunkHash};
+
+/// Bytes of chunks that stay in memory, about.
+const CACHE_BYTES: u64 = 16 << 20;
+
+/// About how many bytes an entry takes in memory.
+const ENTRY_BYTES: usize = 128;
+
+/// The chunks that this process read or made. They never change.
+pub(crate) type ChunkCache = Cache<ChunkHash, Chunk>;
+
+/// A cache with nothing in it.
+pub(crate) fn chunk_cache() -> ChunkCache {
+    let weigh = |_: &ChunkHash, chunk: &Chunk| {
+        u32::try_from(size_of::<Chunk>() + ENTRY_BYTES * chunk.entries().len()).unwrap_or(u32::MAX)
+    };
+    Cache::builder().max_capacity(CACHE_BYTES).weigher(weigh).build()
+}
 
 /// Where a chunk is stored.
 pub(crate) fn chunk_path(hash: ChunkHash) -> Path {
@@ -24,19 +42,23 @@ impl Core {
         };
         let read = self.read_chunks(wanted).await?;
         let folded = lineage.fold(&read).map_err(BranchError::from)?;
-        let staged = folded.chunk.map(|(hash, bytes)| {
-            let path = chunk_path(hash);
-            self.store().staging().put(&path, bytes);
-            path
-        });
-        Ok((folded.lineage, staged))
+        let Some((hash, bytes)) = folded.chunk else { return Ok((folded.lineage, None)) };
+        let chunk = Chunk::decode(hash, &bytes).map_err(BranchError::from)?;
+        self.chunks().insert(hash, chunk).await;
+        let path = chunk_path(hash);
+        self.store().staging().put(&path, bytes);
+        Ok((folded.lineage, Some(path)))
     }
 
-    /// Reads chunks side by side.
+    /// Reads chunks side by side, those that are not at hand.
     pub(crate) async fn read_chunks(&self, hashes: Vec<ChunkHash>) -> Result<BTreeMap<ChunkHash, Chunk>, Error> {
         let reads = hashes.into_iter().map(|hash| async move {
-            let bytes = self.store().read(&chunk_path(hash)).await?.ok_or(BranchError::ChunkMissing { hash })?;
-            Ok::<_, Error>((hash, Chunk::decode(hash, &bytes).map_err(BranchError::from)?))
+            let read = async {
+                let bytes = self.store().read(&chunk_path(hash)).await?.ok_or(BranchError::ChunkMissing { hash })?;
+                Ok::<_, Error>(Chunk::decode(hash, &bytes).map_err(BranchError::from)?)
+            };
+            let chunk = self.chunks().try_get_with(hash, read).await.map_err(|error| Error::clone(&error))?;
+            Ok::<_, Error>((hash, chunk))
         });
         Ok(try_join_all(reads).await?.into_iter().collect())
     }

@@ -12,6 +12,7 @@
 //!
 //! What a crash leaves behind: before the put, staged files that nothing names; after it, a commit.
 
+mod absorb;
 mod append;
 mod build;
 mod contention;
@@ -27,19 +28,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::branch::BranchName;
 use crate::error::Error;
-use crate::graph::{ChangeInfo, CommitInfo};
+use crate::graph::{Access, ChangeInfo, CommitInfo, Gate};
 use crate::ids::{ChangeId, TableId};
 use crate::record::{ChangeKind, Record, TableCounts};
 use crate::schema::Catalog;
 use crate::table::{StagedVersion, TableVersion};
 
+pub(crate) use absorb::Absorbed;
 pub(crate) use append::{Landed, PutInFlight, changes_path, detached};
 #[cfg(test)]
 pub(crate) use build::next_record;
 pub(crate) use build::{NewChange, Stamp, creating_record, deleting_record};
 pub use error::PublishError;
-pub(crate) use lineage::chunk_path;
+pub(crate) use lineage::{ChunkCache, chunk_cache, chunk_path};
 pub(crate) use patience::Patience;
 
 /// Work that can be evaluated against a head, and again if need be.
@@ -52,11 +55,30 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// change to what it read or wrote.
     async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Self::Report>, Error>;
 
+    /// Begins what is to go beside the search for the head: called once, when all gates are passed. Tells which head to begin on.
+    fn begin(&self) -> Beginning {
+        Beginning::Remembered
+    }
+
+    /// What it waits at before it begins, besides the schema and the branch it publishes to, which it shares.
+    fn gates(&self, _target: &BranchName) -> Vec<(Gate, Access)> {
+        Vec::new()
+    }
+
     /// What sort of request it is: an outcome of another sort is not its own, although it bears its request id.
     fn kind(&self) -> ChangeKind;
 
     /// The report of a request that took effect before, from what its commit says; nothing is evaluated then.
     fn replay(&self, commit: &CommitInfo, change: &ChangeInfo) -> Self::Report;
+}
+
+/// Which head work begins on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// The one that is remembered, if there is one: a round less as long as it is the head still.
+    Remembered,
+    /// One that was searched for after the request came.
+    Fresh,
 }
 
 /// What work came to on one head.
@@ -75,6 +97,8 @@ pub(crate) enum Evaluation<R> {
         change: ChangeId,
         /// What it did to each table.
         counts: BTreeMap<TableId, TableCounts>,
+        /// What it takes over from other branches.
+        absorbed: Option<Box<Absorbed>>,
         /// What the caller is told besides the commit.
         report: R,
     },

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use object_store::path::Path;
 
 use super::append::{Landed, PutInFlight, detached};
-use super::build::{NewChange, Stamp, next_record};
+use super::build::{NewChange, Stamp, absorbing_record, next_record};
 use super::contention::{Decision, Stake, decide};
 use super::patience::Patience;
-use super::{Evaluation, PublishError, Snapshot, Work};
+use super::{Absorbed, Beginning, Evaluation, PublishError, Snapshot, Work};
 use crate::branch::{At, BranchError, BranchName, Capture, Head, Reference};
 use crate::error::Error;
-use crate::graph::{ChangeOptions, CommitInfo, Core};
+use crate::graph::{Access, ChangeOptions, CommitInfo, Core, Gate};
 use crate::ids::{IncarnationId, Seq, TableId};
 use crate::record::{Change, ChangeKind, Record, RequestHash};
 use crate::table::{StagedVersion, TableVersion};
@@ -64,6 +64,7 @@ struct Staged<R> {
     files: Vec<Path>,
     touched: BTreeSet<TableId>,
     change: Change,
+    absorbed: Option<Box<Absorbed>>,
     report: R,
 }
 
@@ -85,8 +86,10 @@ impl Core {
         let name = BranchName::parse(branch)?;
         let if_head = options.if_head.as_deref().map(str::parse::<Reference>).transpose()?;
         let (core, owned, asked) = (self.clone(), options.clone(), name.clone());
-        detached(name, options, move |in_flight| {
-            Publish { core, name: asked, work, options: owned, if_head, in_flight }.run()
+        detached(name, options, move |in_flight| async move {
+            let _pass = core.gates().acquire(gates(&work, &asked)).await;
+            let core = core.clone();
+            Publish { core, name: asked, work, options: owned, if_head, in_flight }.run().await
         })
         .await
     }
@@ -94,7 +97,7 @@ impl Core {
 
 impl<W: Work> Publish<W> {
     async fn run(self) -> Result<Outcome<W::Report>, Error> {
-        let mut capture = self.core.authorities().capture(&self.name).await?;
+        let mut capture = self.begin().await?;
         let patience = Patience::new(self.core.clock(), self.name.clone(), self.core.settings().publish_within);
         let mut course = Course { patience, life: None };
         loop {
@@ -108,6 +111,19 @@ impl<W: Work> Publish<W> {
                 course.patience.wait().await?;
             }
         }
+    }
+
+    /// The head to begin with.
+    async fn begin(&self) -> Result<Capture, Error> {
+        let authorities = self.core.authorities();
+        let beginning = self.work.begin();
+        let remembered = authorities.capture(&self.name).await?;
+        let (Some(head), false, Beginning::Fresh) = (&remembered.head, remembered.confirmed, beginning) else {
+            return Ok(remembered);
+        };
+        // Side by side: what is remembered is still there, and what came after it.
+        let ((), head) = futures::try_join!(self.still_there(head, false), authorities.fresh(&self.name))?;
+        Ok(Capture { head, confirmed: true })
     }
 
     async fn round(&self, capture: Capture, course: &mut Course) -> Result<Round<W::Report>, Error> {
@@ -130,8 +146,8 @@ impl<W: Work> Publish<W> {
         let (evaluation, still_there) =
             futures::join!(self.work.evaluate(&head), self.still_there(&head.record, capture.confirmed));
         if let Err(replaced) = still_there {
-            if let Ok(Evaluation::Staged { tables, .. }) = &evaluation {
-                self.core.store().staging().release(&files_of(tables));
+            if let Ok(Evaluation::Staged { tables, absorbed, .. }) = &evaluation {
+                self.core.store().staging().release(&files_of(tables, absorbed.as_deref()));
             }
             return Err(replaced);
         }
@@ -139,15 +155,18 @@ impl<W: Work> Publish<W> {
             Err(refusal) if refusal.depends_on_head() => self.settle(Some(&head.record), Err(refusal)).await,
             Err(failure) => Err(failure),
             Ok(Evaluation::Nothing(report)) => self.settle(Some(&head.record), Ok((None, report))).await,
-            Ok(Evaluation::Staged { tables, reads, kind, change, counts, report }) => {
-                let files = files_of(&tables);
+            Ok(Evaluation::Staged { tables, reads, kind, change, counts, absorbed, report }) => {
+                let files = files_of(&tables, absorbed.as_deref());
+                let mut change = NewChange { id: change, kind, counts }.recorded(&self.options);
+                change.parents = absorbed.iter().flat_map(|absorbed| absorbed.parents.iter().cloned()).collect();
                 let staged = Staged {
                     captured: head,
                     confirmed: capture.confirmed,
                     touched: tables.iter().map(|staged| staged.table).chain(reads).collect(),
                     versions: tables.into_iter().map(|staged| (staged.table, staged.version)).collect(),
                     files: files.clone(),
-                    change: NewChange { id: change, kind, counts }.recorded(&self.options),
+                    change,
+                    absorbed,
                     report,
                 };
                 let landed = self.land(staged, course).await;
@@ -162,12 +181,13 @@ impl<W: Work> Publish<W> {
         let mut onto = staged.captured.clone();
         let mut only_stale = !staged.confirmed;
         loop {
-            let stamp = Stamp::after(self.core.clock(), Some(onto.record.time));
-            let record = next_record(&onto.record, stamp, staged.versions.iter().cloned(), staged.change.clone());
+            let record = self.record(&staged, &onto.record);
             let arrived = match self.core.append(record, &staged.files, &self.in_flight).await? {
                 Landed::Ours(record) => {
                     self.core.authorities().advance(&record).await?;
-                    let commit = CommitInfo::new(&record, &[staged.change], &onto.catalog);
+                    let schema = staged.absorbed.and_then(|absorbed| absorbed.schema);
+                    let catalog = schema.map_or(onto.catalog, |(_, catalog)| catalog);
+                    let commit = CommitInfo::new(&record, &[staged.change], &catalog);
                     return Ok(Round::Done((Some(commit), staged.report)));
                 }
                 Landed::Theirs(arrived) => arrived,
@@ -179,7 +199,12 @@ impl<W: Work> Publish<W> {
             if let Some(expected) = &self.if_head {
                 return Err(self.moved(&head, expected).into());
             }
-            let stake = Stake { captured: &staged.captured.record, life: course.life, tables: &staged.touched };
+            let stake = Stake {
+                captured: &staged.captured.record,
+                life: course.life,
+                tables: &staged.touched,
+                reads_lineage: staged.absorbed.is_some(),
+            };
             match decide(&stake, &head) {
                 Decision::Repoint => {
                     course.life = Some(head.incarnation);
@@ -192,6 +217,17 @@ impl<W: Work> Publish<W> {
                 Decision::Evaluate => return Ok(Round::Again(Some(head))),
                 Decision::Recreated => return self.settle(Some(&head), Err(self.recreated())).await,
             }
+        }
+    }
+
+    /// The record that puts what was staged on `head`.
+    fn record(&self, staged: &Staged<W::Report>, head: &Record) -> Record {
+        let (versions, change) = (staged.versions.iter().cloned(), staged.change.clone());
+        let after = staged.absorbed.as_ref().map_or(head.time, |absorbed| absorbed.after.max(head.time));
+        let stamp = Stamp::after(self.core.clock(), Some(after));
+        match &staged.absorbed {
+            Some(absorbed) => absorbing_record(head, stamp, versions, absorbed, change),
+            None => next_record(head, stamp, versions, change),
         }
     }
 
@@ -318,6 +354,14 @@ impl Core {
     }
 }
 
-fn files_of(tables: &[StagedVersion]) -> Vec<Path> {
-    tables.iter().flat_map(|staged| staged.files.iter().cloned()).collect()
+/// What `work` waits at before it publishes to `target`.
+fn gates<W: Work>(work: &W, target: &BranchName) -> Vec<(Gate, Access)> {
+    let mut gates = work.gates(target);
+    gates.extend([(Gate::Schema, Access::Shared), (Gate::branch(target), Access::Shared)]);
+    gates
+}
+
+fn files_of(tables: &[StagedVersion], absorbed: Option<&Absorbed>) -> Vec<Path> {
+    let others = absorbed.into_iter().flat_map(|absorbed| &absorbed.files);
+    tables.iter().flat_map(|staged| &staged.files).chain(others).cloned().collect()
 }

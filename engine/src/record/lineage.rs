@@ -135,7 +135,7 @@ impl Lineage {
 }
 
 /// Takes each of `entries` over where it is higher than what is known of its incarnation.
-pub(super) fn raise_all(contents: &mut Contents, entries: &[Entry]) {
+pub(crate) fn raise_all(contents: &mut Contents, entries: &[Entry]) {
     for entry in entries {
         match contents.entry(entry.incarnation) {
             Slot::Vacant(slot) => {

@@ -173,6 +173,15 @@ impl TableDef {
         matches!(self.kind, TableKind::Node {})
     }
 
+    /// The node tables that its edges start and end at; none for a node table.
+    #[must_use]
+    pub const fn ends(&self) -> Option<(TableId, TableId)> {
+        match &self.kind {
+            TableKind::Node {} => None,
+            TableKind::Edge { from, to, .. } => Some((*from, *to)),
+        }
+    }
+
     /// The property called `name`.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&PropertyDef> {

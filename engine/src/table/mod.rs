@@ -1,5 +1,6 @@
 //! The one module that knows Lance: immutable table versions, staged side by side, named by records alone.
 
+mod beyond;
 #[cfg_attr(not(test), expect(dead_code, reason = "only its tests combine versions so far"))]
 mod combine;
 mod commit_handler;

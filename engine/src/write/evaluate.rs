@@ -73,6 +73,7 @@ pub(crate) async fn evaluate(
         kind,
         change: input.change,
         counts: counts.collect(),
+        absorbed: None,
         report,
     })
 }

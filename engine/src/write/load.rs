@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::branch::BranchName;
 use crate::error::Error;
-use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCounts};
+use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, TableCounts};
 use crate::ids::ChangeId;
 use crate::publish::{Evaluation, Snapshot, Work};
 use crate::record::ChangeKind;
@@ -64,6 +65,12 @@ impl Work for LoadWork {
             return Err(WriteError::SchemaChanged { branch: self.branch.clone(), source_name }.into());
         }
         evaluate(&self.core, at, &self.input, ChangeKind::Load).await
+    }
+
+    /// Two loads into one table would both write all their rows, and one of them for nothing.
+    fn gates(&self, target: &BranchName) -> Vec<(Gate, Access)> {
+        let touched = self.input.touched.iter().filter_map(|table| self.input.shapes.tables.get(*table));
+        touched.map(|shape| (Gate::table(target, shape.table_id()), Access::Alone)).collect()
     }
 
     fn kind(&self) -> ChangeKind {

@@ -11,6 +11,8 @@ const COMMANDS: &[&[&str]] = &[
     &["branch", "list"],
     &["branch", "show"],
     &["branch", "delete"],
+    &["merge"],
+    &["merge-base"],
     &["log"],
     &["show"],
     &["schema", "show"],

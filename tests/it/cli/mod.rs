@@ -5,6 +5,7 @@ mod config;
 mod help;
 mod init;
 mod input;
+mod merge;
 mod probe;
 mod readme;
 mod session;

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use kit::graphs::{assert_whole, by_kit, export, load, write};
 use kit::world::World;
 use pleach::store::{Fault, When};
-use pleach::{Error, ErrorKind, Graph, LoadMode, Write};
+use pleach::{Error, ErrorKind, Graph, LoadMode, MergeOptions, Write};
 
 use super::{SCHEMA, knows, person};
 
@@ -30,6 +30,10 @@ async fn prepared() -> World {
         write(&graph, Write::new().upsert_json(person("a", age))).await.expect("a write");
     }
     graph.create_branch("old", "main", by_kit()).await.expect("a branch");
+    // What is to be merged: a node and an edge there, other edges here.
+    let there = Write::new().insert_json(person("f", 1)).delete("Person", [r#""c""#]);
+    graph.write("old", there, by_kit()).await.expect("a write");
+    write(&graph, Write::new().insert_json(knows("b", "a"))).await.expect("a write");
     world
 }
 
@@ -127,6 +131,14 @@ async fn creating_a_branch() {
 async fn deleting_a_branch() {
     each_request_fails_once(|graph| Box::pin(async move { graph.delete_branch("old", by_kit()).await.map(drop) }))
         .await;
+}
+
+#[tokio::test]
+async fn a_merge() {
+    each_request_fails_once(|graph| {
+        Box::pin(async move { graph.merge("old", "main", MergeOptions { change: by_kit() }).await.map(drop) })
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Chunks: older entries of a lineage as immutable binary objects, named by their hash.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -84,14 +85,14 @@ pub enum InvalidChunk {
     },
 }
 
-/// A chunk that was read.
+/// A chunk that was read. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk(Vec<Entry>);
+pub struct Chunk(Arc<[Entry]>);
 
 impl Chunk {
     /// A chunk of `entries`, which are in the order of their incarnations.
-    pub(super) const fn of(entries: Vec<Entry>) -> Self {
-        Self(entries)
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
+        Self(entries.into())
     }
 
     /// Its entries in the order of their incarnations.
@@ -106,7 +107,7 @@ impl Chunk {
     pub fn encode(&self) -> (ChunkHash, Bytes) {
         let mut bytes = vec![FORMAT];
         put_varint(&mut bytes, self.0.len() as u64);
-        for entry in &self.0 {
+        for entry in self.entries() {
             bytes.extend_from_slice(&entry.incarnation.to_bytes());
             put_varint(&mut bytes, entry.seq.0);
             bytes.extend_from_slice(&entry.commit.to_bytes());
@@ -147,7 +148,7 @@ impl Chunk {
             }
             entries.push(Entry { incarnation, seq, commit, log });
         }
-        bytes.is_empty().then_some(Self(entries))
+        bytes.is_empty().then(|| Self::of(entries))
     }
 }
 

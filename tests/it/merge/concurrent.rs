@@ -1,0 +1,189 @@
+//! Merges beside other work, in one process and in several: what came first is never lost, and rules hold on the whole.
+
+use std::thread;
+
+use kit::cli::Sandbox;
+use kit::graphs::{assert_whole, by_kit};
+use kit::world::World;
+use pleach::store::{Fault, RequestKind, When};
+use pleach::{Error, Graph, MergeOutcome, MergeReport, Write};
+use tokio::task::JoinHandle;
+
+use super::{SCHEMA, branch, city, conflicts, knows, merge, person, prepare, put, rows, try_merge, write};
+
+/// A merge of `f` into `main` that is held when all is decided and only the record is to be put.
+struct Held {
+    world: World,
+    /// Another process.
+    other: Graph,
+    merging: JoinHandle<Result<MergeReport, Error>>,
+    hold: pleach::store::Hold,
+}
+
+impl Held {
+    /// `on_f` is what `f` changed; `main` has a city of its own.
+    async fn new(on_f: Write) -> Self {
+        let world = World::new();
+        let (graph, other) = (world.init(SCHEMA).await, world.open().await);
+        prepare(&graph).await;
+        branch(&graph, "f", "main").await;
+        write(&graph, "f", on_f).await;
+        put(&graph, "main", [city(1, "ours")]).await;
+        let hold = world.faults.hold(When::kind(RequestKind::Create).path("branches/main/"));
+        let merging = tokio::spawn(async move { try_merge(&graph, "f", "main").await });
+        hold.reached().await;
+        Self { world, other, merging, hold }
+    }
+
+    async fn go_on(self) -> (Result<MergeReport, Error>, Graph) {
+        self.hold.release();
+        let outcome = self.merging.await.unwrap();
+        let seen = self.world.open().await;
+        assert_whole(&seen).await;
+        (outcome, seen)
+    }
+}
+
+fn renamed() -> Write {
+    Write::new().upsert_json(person(1, "theirs"))
+}
+
+#[tokio::test]
+async fn a_write_that_came_first_is_kept() {
+    let held = Held::new(renamed()).await;
+    put(&held.other, "main", [city(2, "came first")]).await;
+    let (outcome, seen) = held.go_on().await;
+    assert_eq!(outcome.unwrap().commit.unwrap().seq.0, 4);
+    assert_eq!(rows(&seen, "main", "came first").await, [city(2, "came first")]);
+    assert_eq!(rows(&seen, "main", "theirs").await, [person(1, "theirs")]);
+}
+
+#[tokio::test]
+async fn a_merge_that_came_first_is_contained_as_well() {
+    let held = Held::new(renamed()).await;
+    branch(&held.other, "g", "main@1").await;
+    put(&held.other, "g", [knows(2, 1)]).await;
+    merge(&held.other, "g", "main").await;
+    let (outcome, seen) = held.go_on().await;
+    assert_eq!(outcome.unwrap().outcome, MergeOutcome::Merged);
+    for source in ["f", "g"] {
+        assert_eq!(merge(&seen, source, "main").await.outcome, MergeOutcome::UpToDate, "{source}");
+    }
+    assert_eq!(rows(&seen, "main", "Knows").await, [knows(1, 2), knows(2, 1)]);
+    assert_eq!(rows(&seen, "main", "theirs").await, [person(1, "theirs")]);
+}
+
+/// The edge is in a table that the merge leaves alone, and the merge's node table is one that the edge leaves alone.
+#[tokio::test]
+async fn an_edge_that_came_first_keeps_its_node() {
+    let held = Held::new(Write::new().delete("Person", ["3"])).await;
+    put(&held.other, "main", [knows(1, 3)]).await;
+    let (outcome, seen) = held.go_on().await;
+    assert_eq!(conflicts(&outcome.unwrap_err()).1, ["dangling-edge: Knows [1,3]"]);
+    assert_eq!(rows(&seen, "main", "Knows").await, [knows(1, 2), knows(1, 3)]);
+}
+
+#[tokio::test]
+async fn the_same_merge_that_came_first_leaves_nothing_to_do() {
+    let held = Held::new(renamed()).await;
+    merge(&held.other, "f", "main").await;
+    let (outcome, seen) = held.go_on().await;
+    assert_eq!(outcome.unwrap().outcome, MergeOutcome::UpToDate);
+    assert_eq!(seen.show("main").await.unwrap().seq.0, 3);
+}
+
+#[tokio::test]
+async fn a_target_that_was_created_again_keeps_only_its_own_rows() {
+    let world = World::new();
+    let (graph, other) = (world.init(SCHEMA).await, world.open().await);
+    prepare(&graph).await;
+    for name in ["f", "t"] {
+        branch(&graph, name, "main").await;
+    }
+    put(&graph, "f", [person(1, "theirs")]).await;
+    put(&graph, "t", [city(1, "old life")]).await;
+    let hold = world.faults.hold(When::kind(RequestKind::Create).path("branches/t/"));
+    let merging = tokio::spawn({
+        let graph = graph.clone();
+        async move { try_merge(&graph, "f", "t").await }
+    });
+    hold.reached().await;
+    other.delete_branch("t", by_kit()).await.unwrap();
+    branch(&other, "t", "main").await;
+    put(&other, "t", [city(2, "new life")]).await;
+    hold.release();
+    assert_eq!(merging.await.unwrap().unwrap_err().code(), "branch-recreated");
+    assert!(rows(&graph, "t", "theirs").await.is_empty() && rows(&graph, "t", "old life").await.is_empty());
+    assert_eq!(rows(&graph, "t", "new life").await, [city(2, "new life")]);
+    merge(&graph, "f", "t").await;
+    assert_whole(&world.open().await).await;
+}
+
+#[tokio::test]
+async fn a_merge_whose_caller_went_away_leaves_the_target_as_it_was_or_merged_whole() {
+    let Held { world, other, merging, hold } = Held::new(renamed()).await;
+    merging.abort();
+    assert!(merging.await.is_err_and(|error| error.is_cancelled()));
+    assert!(rows(&other, "main", "theirs").await.is_empty());
+    hold.release();
+    // Whichever of the two comes first, the other finds nothing left to do.
+    merge(&other, "f", "main").await;
+    assert_eq!(rows(&other, "main", "theirs").await, [person(1, "theirs")]);
+    put(&other, "main", [person(2, "after")]).await;
+    assert_whole(&world.open().await).await;
+}
+
+#[tokio::test]
+async fn a_merge_that_failed_is_tried_again_on_the_same_handle() {
+    let world = World::new();
+    let graph = world.init(SCHEMA).await;
+    prepare(&graph).await;
+    branch(&graph, "f", "main").await;
+    put(&graph, "f", [person(1, "theirs")]).await;
+    put(&graph, "main", [city(1, "ours")]).await;
+    for nth in 0..3 {
+        world.faults.add(When::kind(RequestKind::Get).path("branches/").skip(nth).once(), Fault::FailBefore);
+        let failed = try_merge(&graph, "f", "main").await;
+        world.faults.clear();
+        assert!(failed.is_err_and(|error| error.is_retryable()), "request {nth}");
+        assert_eq!(graph.show("main").await.unwrap().seq.0, 2);
+    }
+    assert_eq!(merge(&graph, "f", "main").await.outcome, MergeOutcome::Merged);
+    assert_whole(&world.open().await).await;
+}
+
+/// Each process has a table of its own, so that every merge goes through.
+#[test]
+fn processes_that_branch_merge_and_delete_lose_nothing() {
+    const WORKERS: usize = 3;
+    const ROUNDS: usize = 4;
+    let tables = (0..WORKERS).map(|n| format!("CREATE NODE TABLE T{n} (id STRING PRIMARY KEY);\n"));
+    let sandbox = Sandbox::with_graph(&tables.collect::<String>());
+    thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let name = format!("w{worker}-{round}");
+                    sandbox.ok(&["branch", "create", &name]);
+                    let row = format!(r#"{{"table":"T{worker}","data":{{"id":"{name}"}}}}"#);
+                    let loaded = sandbox.run_with_input(&["load", "-", "--branch", &name], row);
+                    assert_eq!(loaded.code, Some(0), "{loaded:?}");
+                    let merged = sandbox.ok(&["merge", &name, "--into", "main", "--json"]).json();
+                    assert_eq!(merged["commit"]["changes"][0]["kind"], "merge", "{merged}");
+                    sandbox.ok(&["branch", "delete", &name]);
+                }
+            });
+        }
+    });
+    let head = sandbox.ok(&["show", "--json"]).json();
+    for worker in 0..WORKERS {
+        assert_eq!(head["rows"][format!("T{worker}")], ROUNDS, "{head}");
+    }
+    let log = sandbox.ok(&["log", "-n", "100", "--json"]).json();
+    let merges = log["commits"].as_array().unwrap().iter().filter(|commit| commit["changes"][0]["kind"] == "merge");
+    assert_eq!(merges.count(), WORKERS * ROUNDS);
+    let left = sandbox.ok(&["branch", "list", "--json"]).json();
+    assert_eq!(left["branches"].as_array().map(Vec::len), Some(1));
+    sandbox.ok(&["fsck", "--deep"]);
+}
