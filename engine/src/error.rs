@@ -11,6 +11,7 @@ use crate::clock::InvalidTime;
 use crate::graph::GraphError;
 use crate::merge::MergeError;
 use crate::publish::PublishError;
+use crate::query::{QueryError, QueryRunError, UpdateError};
 use crate::read::ReadError;
 use crate::record::RecordError;
 use crate::schema::SchemaError;
@@ -90,6 +91,8 @@ gather! {
     Merge(MergeError),
     Name(InvalidName),
     Publish(PublishError),
+    Query(QueryError),
+    QueryRun(QueryRunError),
     Read(ReadError),
     Record(RecordError),
     Reference(InvalidReference),
@@ -97,6 +100,7 @@ gather! {
     Store(StoreError),
     Table(TableError),
     Time(InvalidTime),
+    Update(UpdateError),
     Write(WriteError),
 }
 
@@ -138,11 +142,12 @@ impl Error {
         }
     }
 
-    /// What is wrong with the input of a load or write that was refused.
+    /// What is wrong with the input of a load or write, or with what a statement would do, that was refused.
     #[must_use]
     pub fn violations(&self) -> Option<&Violations> {
         match &*self.0 {
-            Inner::Write(WriteError::Refused { violations, .. }) => Some(violations),
+            Inner::Write(WriteError::Refused { violations, .. })
+            | Inner::Update(UpdateError::Refused { violations }) => Some(violations),
             _ => None,
         }
     }

@@ -9,10 +9,12 @@ pub mod ids;
 pub mod log;
 mod merge;
 mod publish;
+mod query;
 mod read;
 pub mod record;
 pub mod schema;
 pub mod store;
+mod syntax;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -24,6 +26,10 @@ pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
 pub use merge::{MergeError, MergeOptions, MergeOutcome, MergeReport, MergedTable};
 pub use publish::PublishError;
+pub use query::{
+    CypherValue, EdgeValue, NodeValue, Params, QueryColumn, QueryError, QueryRows, QueryRunError, RunReport,
+    UpdateError,
+};
 pub use read::ReadError;
 pub use write::{LoadMode, LoadReport, Progress, Reason, Violation, Violations, Write, WriteError, WriteReport};
 

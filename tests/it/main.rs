@@ -13,6 +13,7 @@ mod log;
 mod memory;
 mod merge;
 mod proxy;
+mod query;
 mod s3;
 mod store;
 mod write;

@@ -6,8 +6,8 @@ use object_store::path::Path;
 use super::authority::Authorities;
 use super::{BRANCHES, BranchError, BranchName};
 use crate::error::Error;
-use crate::schema::nearest;
 use crate::store::{RequestKind, StoreError};
+use crate::syntax::nearest;
 
 impl Authorities {
     /// The names of all branches that ever were, in their folded spelling: one LIST, whatever the history.

@@ -20,6 +20,16 @@ use crate::graph::{Core, Graph};
 impl Graph {
     /// Checks all branches, or the given ones: all records of their logs, and the rows of their heads.
     ///
+    /// ```
+    /// # use pleach::{Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://fsck-example", ddl, InitOptions::default()).await?;
+    /// let report = graph.fsck(&[]).await?;
+    /// assert!(report.problems.is_empty());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// If a branch was never made, or the store fails, so that nothing can be said. What is wrong with the graph is in the report.
     pub async fn fsck(&self, branches: &[String]) -> Result<FsckReport, Error> {

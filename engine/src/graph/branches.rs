@@ -49,6 +49,17 @@ impl Graph {
     /// Creates a branch at the commit that `from` names: `main`, `main@42`, `main~2`, `main@2024-01-31T12:00:00Z`, or a commit id
     /// as `main@01J…`. With `if_head`, refuses unless that is the same commit.
     ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://create-branch-example", ddl, InitOptions::default()).await?;
+    /// let branch = graph.create_branch("review", "main", ChangeOptions::default()).await?;
+    /// assert_eq!(branch.head.reference(), "review@0");
+    /// assert_eq!(branch.head.parents[0].reference(), "main@0");
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// When a branch of that name lives, in whatever spelling, or there is no such commit.
     ///
@@ -63,8 +74,21 @@ impl Graph {
         Ok(BranchInfo { name: head.branch.clone(), head })
     }
 
-    /// Deletes a branch and returns its last commit, once what writes to it or merges from it in this process is done. The log stays, so that its commits can still be read and a branch
-    /// created again from them.
+    /// Deletes a branch and returns its last commit, once what writes to it or merges from it in this process is done. The log stays, so
+    /// that its commits can still be read and a branch created again from them.
+    ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://delete-branch-example", ddl, InitOptions::default()).await?;
+    /// graph.create_branch("review", "main", ChangeOptions::default()).await?;
+    /// graph.delete_branch("review", ChangeOptions::default()).await?;
+    /// assert_eq!(graph.branches().await?.len(), 1);
+    /// // Its commits can still be named.
+    /// assert!(graph.show("review@0").await.is_ok());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// When there is no such branch, when it is `main`, or when somebody published to it meanwhile: what was not seen is not
@@ -118,7 +142,7 @@ impl Core {
                 }
             }
             let source = source.clone()?;
-            self.expect_source(&source, options).await?;
+            self.expect_head(&source, options).await?;
             let latest = last.as_ref().map_or(source.time, |last| last.time.max(source.time));
             let stamp = Stamp::after(self.clock(), Some(latest));
             let change = self.change(ChangeKind::Create, stamp).recorded(options);
@@ -150,7 +174,7 @@ impl Core {
     }
 
     /// With `if_head`, a branch is created only from that commit.
-    async fn expect_source(&self, source: &Record, options: &ChangeOptions) -> Result<(), Error> {
+    pub(crate) async fn expect_head(&self, source: &Record, options: &ChangeOptions) -> Result<(), Error> {
         let Some(expected) = options.if_head.as_deref() else { return Ok(()) };
         if self.names(&expected.parse()?, source).await? {
             return Ok(());

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::ids::{Seq, TableId};
 use crate::publish::{ChunkCache, Snapshot, changes_path, chunk_cache};
+use crate::query::exec::Sessions;
 use crate::record::{Change, Record};
 use crate::schema::{SchemaHash, TableDef};
 use crate::store::{Store, StoreError};
@@ -28,11 +29,13 @@ pub(crate) struct Settings {
     pub(crate) publish_within: Duration,
     /// Bytes of branch heads that stay in memory.
     pub(crate) head_cache_bytes: u64,
+    /// Bytes of rows that queries hold in memory together.
+    pub(crate) query_memory_bytes: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { publish_within: Duration::from_secs(30), head_cache_bytes: 64 << 20 }
+        Self { publish_within: Duration::from_secs(30), head_cache_bytes: 64 << 20, query_memory_bytes: 512 << 20 }
     }
 }
 
@@ -46,6 +49,7 @@ pub(crate) struct Core {
     chunks: ChunkCache,
     gates: Gates,
     settings: Settings,
+    sessions: Sessions,
     layouts: Mutex<HashMap<(SchemaHash, TableId), Arc<Layout>>>,
 }
 
@@ -59,6 +63,7 @@ impl Core {
     pub(crate) fn new(store: Store, clock: Clock, file: GraphFile, main_hint: Option<Seq>, settings: Settings) -> Self {
         let tables = Tables::new(&store);
         let authorities = Authorities::new(store.clone(), file.first_record(), main_hint, settings.head_cache_bytes);
+        let sessions = Sessions::new(settings.query_memory_bytes);
         Self {
             store,
             tables,
@@ -68,6 +73,7 @@ impl Core {
             chunks: chunk_cache(),
             gates: Gates::default(),
             settings,
+            sessions,
             layouts: Mutex::default(),
         }
     }
@@ -105,6 +111,11 @@ impl Core {
     /// The settings it was opened with.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Where queries run.
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 
     /// The commit that `reference` names; a branch's head as the store has it now.

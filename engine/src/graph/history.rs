@@ -19,6 +19,20 @@ impl Graph {
     /// The commits from `reference` back along first parents, newest first, within the branch's log and on into the log it was
     /// forked from; at most `limit`.
     ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, Write};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://log-example", ddl, InitOptions::default()).await?;
+    /// let ada = r#"{"table":"Person","data":{"id":"ada","name":"Ada"}}"#;
+    /// let change = ChangeOptions { message: "Ada".into(), ..ChangeOptions::default() };
+    /// graph.write("main", Write::new().insert_json(ada), change).await?;
+    /// let commits = graph.log("main", 10).await?;
+    /// assert_eq!(commits[0].reference(), "main@1");
+    /// assert_eq!(commits[0].changes[0].message, "Ada");
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such commit, or a log is damaged.
     pub async fn log(&self, reference: &str, limit: usize) -> Result<Vec<CommitInfo>, Error> {

@@ -51,6 +51,14 @@ impl GraphBuilder {
         self
     }
 
+    /// How many bytes of rows all queries of the graph together hold in memory; 512 MiB by default. What sorts, groups and matches need beyond
+    /// that goes to temporary files where it can; where it cannot, a query is refused.
+    #[must_use]
+    pub fn query_memory_bytes(mut self, bytes: usize) -> Self {
+        self.settings.query_memory_bytes = bytes;
+        self
+    }
+
     /// Makes a graph: see [`Graph::init`].
     ///
     /// # Errors
@@ -116,6 +124,16 @@ impl Graph {
 
     /// Makes a graph with the tables of `ddl` at `memory://NAME`, a folder, or `s3://BUCKET/PREFIX`.
     ///
+    /// ```
+    /// # use pleach::{Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// let options = InitOptions { author: "Ada".into(), ..InitOptions::default() };
+    /// let graph = Graph::init("memory://people", ddl, options).await?;
+    /// assert_eq!(graph.branches().await?[0].name, "main");
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// When there is a graph or what is left of one, when the schema is wrong, or when the store is unsafe.
     pub async fn init(uri: &str, ddl: &str, options: InitOptions) -> Result<Self, Error> {
@@ -123,6 +141,16 @@ impl Graph {
     }
 
     /// Opens a graph in one round.
+    ///
+    /// ```
+    /// # use pleach::{Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://open-example", ddl, InitOptions::default()).await?;
+    /// let again = Graph::open("memory://open-example").await?;
+    /// assert_eq!(again.id(), graph.id());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// When there is none, or one that this version cannot read.

@@ -67,12 +67,12 @@ impl Dag {
             Ids::Rising => CommitId::from_bytes((number as u128).to_be_bytes()),
             Ids::Wild => CommitId::from_bytes(testing::digest(number as u64).0),
         };
-        record.lineage = self.fold(record.lineage);
+        record.lineage = self.fold(&record.lineage);
         self.commits.push((Arc::new(record), ancestors));
         number
     }
 
-    fn fold(&mut self, lineage: Lineage) -> Lineage {
+    fn fold(&mut self, lineage: &Lineage) -> Lineage {
         let folded = lineage.fold(&self.chunks).unwrap();
         if let Some((hash, bytes)) = folded.chunk {
             self.chunks.insert(hash, Chunk::decode(hash, &bytes).unwrap());

@@ -40,6 +40,17 @@ impl Graph {
     /// The merge bases of two commits, the latest first: what both contain and no other commit that both contain contains. Where one
     /// commit contains the other, that other is the only one.
     ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://merge-bases-example", ddl, InitOptions::default()).await?;
+    /// graph.create_branch("review", "main", ChangeOptions::default()).await?;
+    /// let bases = graph.merge_bases("review", "main").await?;
+    /// assert_eq!(bases[0].reference(), "main@0");
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such commit, or a log is damaged.
     pub async fn merge_bases(&self, one: &str, other: &str) -> Result<Vec<ParentInfo>, Error> {

@@ -51,6 +51,20 @@ impl Graph {
     /// Merges the commit that `source` names into the branch `into`, as one commit with both as its parents; publishes nothing if the
     /// target has all that the source brings. A source that is a branch is taken as it is when the merge begins.
     ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, MergeOptions, MergeOutcome, Params};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://merge-example", ddl, InitOptions::default()).await?;
+    /// graph.create_branch("review", "main", ChangeOptions::default()).await?;
+    /// let create = "CREATE (:Person {id: 'ada', name: 'Ada'})";
+    /// graph.run("review", create, Params::new(), ChangeOptions::default()).await?;
+    /// let report = graph.merge("review", "main", MergeOptions::default()).await?;
+    /// assert_eq!(report.outcome, MergeOutcome::FastForward);
+    /// assert_eq!(report.tables["Person"].rows, Some(1));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`MergeError::Conflicts`], with nothing written. Otherwise when there is no such commit or branch, or publishing fails.
     ///

@@ -10,7 +10,7 @@ use crate::graph::{Core, Graph};
 use crate::publish::Snapshot;
 use crate::read::sort::{LineSorter, SortError};
 use crate::read::{ReadError, write_line};
-use crate::schema::nearest;
+use crate::syntax::nearest;
 use crate::table::Scan;
 use crate::value::Value;
 use crate::write::row::Row;
@@ -21,6 +21,19 @@ impl Graph {
     /// Writes nodes, then edges, as JSON Lines: each table in the order of its keys, each property in the order of the schema, nulls left out.
     /// A load of the output into an empty graph of the same schema makes the same graph, edge ids included. Returns rows per
     /// table. `tables` names those wanted, in any order; none means all.
+    ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, Write};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://export-example", ddl, InitOptions::default()).await?;
+    /// let ada = r#"{"table":"Person","data":{"id":"ada","name":"Ada"}}"#;
+    /// graph.write("main", Write::new().insert_json(ada), ChangeOptions::default()).await?;
+    /// let mut lines = Vec::new();
+    /// graph.export("main", &[], &mut lines).await?;
+    /// assert_eq!(lines, format!("{ada}\n").as_bytes());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the reference or a table is not one, the store fails, or `out` does.

@@ -5,7 +5,7 @@ use futures::TryStreamExt as _;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::read::{ReadError, write_line};
-use crate::schema::nearest;
+use crate::syntax::nearest;
 use crate::table::Scan;
 use crate::write::lookup::tuples_filter;
 use crate::write::read_key;
@@ -17,6 +17,19 @@ impl Graph {
     /// A node or edge as the JSON line that [`Graph::export`] would write; `None` if there is none with this key. `key` is one JSON text
     /// per part; edges: the parts of the start, the parts of the end, then those of the declared key or the edge id of `MULTI`
     /// tables (the id alone will do).
+    ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, Write};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://get-example", ddl, InitOptions::default()).await?;
+    /// let ada = r#"{"table":"Person","data":{"id":"ada","name":"Ada"}}"#;
+    /// graph.write("main", Write::new().insert_json(ada), ChangeOptions::default()).await?;
+    /// let key = [r#""ada""#.to_owned()];
+    /// assert_eq!(graph.get("main", "Person", &key).await?.as_deref(), Some(ada));
+    /// assert_eq!(graph.get("main~1", "Person", &key).await?, None);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the reference, the table or the key is not one, or the store fails.

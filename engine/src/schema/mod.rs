@@ -6,20 +6,19 @@ mod ddl;
 mod error;
 mod hash;
 mod json_text;
-mod near;
 mod stored;
-mod syntax;
 mod types;
 
 pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind};
 pub(crate) use check::Check;
 pub use ddl::{parse_ddl, print_ddl};
-pub use error::{Problem, SchemaError};
+pub use error::SchemaError;
 pub use hash::SchemaHash;
 pub use json_text::JsonText;
-pub(crate) use near::nearest;
 pub use stored::{decode_catalog, encode_catalog};
 pub use types::Type;
+
+pub use crate::syntax::Problem;
 
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ mod scan;
 mod stage;
 mod take;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verify;
 mod warm;
 

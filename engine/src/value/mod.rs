@@ -1,10 +1,12 @@
 //! Property values: what they are, how JSON spells them, how Arrow stores them and which bytes stand for them in digests.
 
+mod arithmetic;
 mod arrow;
 mod calendar;
 mod canonical;
 mod column_builder;
 mod column_reader;
+mod compare;
 mod describe;
 mod digest;
 mod json;
@@ -15,14 +17,16 @@ mod order;
 pub(crate) mod strategies;
 mod text;
 
+pub(crate) use arithmetic::{NoResult, arithmetic, as_float, negate};
 pub(crate) use arrow::arrow_field;
 pub(crate) use column_builder::ColumnBuilder;
-pub(crate) use column_reader::read_value;
+pub(crate) use column_reader::{ColumnReader, read_value};
+pub(crate) use compare::{compare, equal};
 pub(crate) use describe::{describe, shorten};
 pub(crate) use digest::{digest_values, hash_row};
 pub(crate) use json::{ValueProblem, on_one_line, parse_json, parse_text};
 pub(crate) use json_write::write_json;
-pub(crate) use number::rescale;
+pub(crate) use number::{narrow, rescale};
 
 /// One value of a property, of any type of the schema.
 ///

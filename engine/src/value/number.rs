@@ -120,9 +120,9 @@ pub(super) fn write_float(value: f32, out: &mut Vec<u8>) {
     write_shortest(value.into(), format_args!("{value:?}"), out);
 }
 
-/// The `FLOAT` that a value was made of.
-#[expect(clippy::cast_possible_truncation, reason = "the value was made of 32 bits, so none are lost")]
-pub(super) const fn narrow(value: f64) -> f32 {
+/// The nearest `FLOAT`: of a value that was made of one, just that.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest is asked for")]
+pub(crate) const fn narrow(value: f64) -> f32 {
     value as f32
 }
 

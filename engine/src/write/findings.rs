@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::graph::Core;
 use crate::publish::Snapshot;
 use crate::write::WriteError;
-use crate::write::input::Input;
+use crate::write::input::{Input, Numbering};
 use crate::write::lookup::{Lookup, rows_at};
 use crate::write::row::Row;
 use crate::write::shape::TableShape;
@@ -211,7 +211,13 @@ fn put(finding: &Finding, input: &Input, rows: &BTreeMap<(usize, Place), Row>) -
     let text = |space: usize| row.map(|row| shorten(&row.text(shapes, shape, space)));
     let key = || text(shape.key).unwrap_or_else(|| "?".into());
     let other = |place: Place| match place {
-        Place::Line(line) => format!("line {line}"),
+        Place::Line(line) => match input.numbering {
+            Numbering::Told => format!("line {line}"),
+            Numbering::Statement => match rows.get(&(table, place)) {
+                Some(row) => format!("the row {} of the statement", shorten(&row.text(shapes, shape, shape.key))),
+                None => "another row of the statement".into(),
+            },
+        },
         place @ Place::Stored(_) => match rows.get(&(table, place)) {
             Some(row) => format!("the stored row {}", shorten(&row.text(shapes, shape, shape.key))),
             None => "a stored row".into(),
@@ -224,7 +230,11 @@ fn put(finding: &Finding, input: &Input, rows: &BTreeMap<(usize, Place), Row>) -
     };
     Some(match *finding {
         Finding::DuplicateKey { first, line, .. } => {
-            violation("duplicate-key", None, None, format!("the key {} is on lines {first} and {line}", key()))
+            let expected = match input.numbering {
+                Numbering::Told => format!("the key {} is on lines {first} and {line}", key()),
+                Numbering::Statement => format!("the statement makes more than one row with the key {}", key()),
+            };
+            violation("duplicate-key", None, None, expected)
         }
         Finding::KeyExists { .. } => {
             violation("key-exists", None, None, format!("a row with the key {} exists", key()))

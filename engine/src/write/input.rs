@@ -23,6 +23,16 @@ const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 /// Threads that parse.
 const MOST_THREADS: usize = 8;
 
+/// What the lines of an input are to its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Numbering {
+    /// Lines or operations that the caller wrote, and can find by their number.
+    #[default]
+    Told,
+    /// Operations that a statement came to: messages name rows by what they are.
+    Statement,
+}
+
 /// All that an evaluation needs of an input; the same however often it is evaluated.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -30,6 +40,8 @@ pub(crate) struct Input {
     pub shapes: Arc<Shapes>,
     /// The input, as its caller named it.
     pub source: Arc<str>,
+    /// What its lines are.
+    pub numbering: Numbering,
     /// The change that stands in the rows.
     pub change: ChangeId,
     /// Tables that lose all their former rows.
@@ -93,6 +105,11 @@ impl InputBuilder {
         }
     }
 
+    /// The tables the input is read for.
+    pub(crate) fn shapes(&self) -> &Arc<Shapes> {
+        &self.shapes
+    }
+
     /// Takes a chunk in. Chunks come in the order of their lines.
     pub(crate) fn add(&mut self, mut chunk: Chunk) -> Result<(), WriteError> {
         for (table, batch) in chunk.take_batches(&self.shapes)? {
@@ -118,6 +135,11 @@ impl InputBuilder {
 
     /// Ends the reading. With `overwrite`, every table that has rows here loses its former ones.
     pub(crate) fn finish(self, overwrite: bool) -> Result<Input, WriteError> {
+        self.finish_numbered(overwrite, Numbering::default())
+    }
+
+    /// As [`Self::finish`], of an input whose lines are something else than lines.
+    pub(crate) fn finish_numbered(self, overwrite: bool, numbering: Numbering) -> Result<Input, WriteError> {
         let io = |source| WriteError::Temporary { source };
         let mut blooms = BTreeMap::new();
         for (space, facts) in &self.facts {
@@ -141,6 +163,7 @@ impl InputBuilder {
             touched: self.touched,
             shapes: self.shapes,
             source: self.source,
+            numbering,
             change: self.change,
             read: self.read,
             facts: self.facts,

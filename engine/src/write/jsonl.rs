@@ -8,7 +8,7 @@ use serde::de::{Deserialize, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::ids::EdgeId;
-use crate::schema::nearest;
+use crate::syntax::nearest;
 use crate::table::Role;
 use crate::value::{Value, ValueProblem, parse_json};
 use crate::write::row::Row;
@@ -50,7 +50,8 @@ impl EdgeIds {
         Self { seed: ulid.0 }
     }
 
-    fn draw(self, line: u64) -> EdgeId {
+    /// The id of the edge that line `line` makes.
+    pub(crate) fn draw(self, line: u64) -> EdgeId {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.seed.to_be_bytes());
         hasher.update(&line.to_be_bytes());
@@ -145,6 +146,18 @@ impl Wrong {
         self
     }
 
+    fn into_violation(self, source: &Arc<str>, line: u64, shape: Option<&TableShape>) -> Violation {
+        Violation {
+            code: self.code,
+            source: source.clone(),
+            line: Some(line),
+            table: shape.map(|shape| shape.name().to_owned()),
+            property: self.property,
+            found: self.found,
+            expected: self.expected,
+        }
+    }
+
     fn value(property: &str, problem: ValueProblem) -> Self {
         Self {
             code: "wrong-type",
@@ -167,16 +180,9 @@ impl LineParser<'_> {
         let mut wrongs = Vec::new();
         let mut table = None;
         let parsed = self.read(number, bytes, &mut table, &mut wrongs);
+        let shape = table.and_then(|table| self.shapes.tables.get(table));
         for wrong in wrongs {
-            violations.push(&Violation {
-                code: wrong.code,
-                source: self.source.clone(),
-                line: Some(number),
-                table: table.and_then(|table| self.shapes.tables.get(table)).map(|shape| shape.name().to_owned()),
-                property: wrong.property,
-                found: wrong.found,
-                expected: wrong.expected,
-            });
+            violations.push(&wrong.into_violation(self.source, number, shape));
         }
         if parsed.is_none() {
             violations.untyped += 1;
@@ -422,6 +428,21 @@ fn check_row(shape: &TableShape, row: &Row, wrongs: &mut Vec<Wrong>) {
     }
     for check in broken_checks(shape, row) {
         wrongs.push(Wrong::new("check", format!("CHECK ({check}) is broken")).found(&row_text(shape, row)));
+    }
+}
+
+/// Adds what a typed row breaks by itself to `violations`.
+pub(crate) fn break_rules_alone(
+    source: &Arc<str>,
+    line: u64,
+    shape: &TableShape,
+    row: &Row,
+    violations: &mut Violations,
+) {
+    let mut wrongs = Vec::new();
+    check_row(shape, row, &mut wrongs);
+    for wrong in wrongs {
+        violations.push(&wrong.into_violation(source, line, Some(shape)));
     }
 }
 

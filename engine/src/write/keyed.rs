@@ -11,8 +11,8 @@ use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCoun
 use crate::ids::ChangeId;
 use crate::publish::{Evaluation, Snapshot, Work};
 use crate::record::ChangeKind;
-use crate::schema::nearest;
 use crate::store::IoStats;
+use crate::syntax::nearest;
 use crate::value::Value;
 use crate::write::WriteError;
 use crate::write::chunk::Chunk;
@@ -248,6 +248,19 @@ pub(crate) fn read_key(shapes: &Shapes, table: &str, key: &[String]) -> Result<K
 
 impl Graph {
     /// Does `write` as one change of `branch`; a write that changes nothing publishes nothing.
+    ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, Write};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://write-example", ddl, InitOptions::default()).await?;
+    /// let write = Write::new()
+    ///     .insert_json(r#"{"table":"Person","data":{"id":"ada","name":"Ada"}}"#)
+    ///     .delete("Person", [r#""bob""#]);
+    /// let report = graph.write("main", write, ChangeOptions::default()).await?;
+    /// assert_eq!(report.tables["Person"].inserted, 1);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// [`WriteError::Refused`] if operations do not fit the schema or the result would break a rule, with all violations; the line of a

@@ -89,6 +89,18 @@ impl Graph {
     /// Memory is bounded whatever the size of the input: rows beyond 16 MiB and what is to be checked about them beyond 96 MiB go
     /// to temporary files.
     ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, LoadMode};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://load-example", ddl, InitOptions::default()).await?;
+    /// let rows = std::io::Cursor::new(r#"{"table":"Person","data":{"id":"ada","name":"Ada"}}"#);
+    /// let change = ChangeOptions { message: "first people".into(), ..ChangeOptions::default() };
+    /// let report = graph.load("main", "people.jsonl", rows, LoadMode::Append, change, &|_, _| ()).await?;
+    /// assert_eq!(report.tables["Person"].inserted, 1);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`WriteError::Refused`] if lines are not rows of the schema or the result would break a rule: all violations are counted, the first
     /// are told, nothing is written. Otherwise if the input cannot be read, or publishing fails.

@@ -26,6 +26,7 @@ pub(crate) mod spill;
 mod spool;
 #[cfg(test)]
 mod tests;
+mod typed;
 pub(crate) mod violation;
 
 pub use error::WriteError;
@@ -33,5 +34,7 @@ pub use keyed::{Write, WriteReport};
 pub use load::{LoadMode, LoadReport, Progress};
 pub use violation::{Reason, Violation, Violations};
 
-pub(crate) use jsonl::broken_checks;
+pub(crate) use evaluate::Counts;
+pub(crate) use jsonl::{EdgeIds, broken_checks};
 pub(crate) use keyed::read_key;
+pub(crate) use typed::{TypedOperation, write_typed};

@@ -140,6 +140,16 @@ impl Violations {
         self.order += other.order;
     }
 
+    /// The same violations with other lines: what `line_of` makes of them.
+    pub(crate) fn with_lines(mut self, line_of: impl Fn(u64) -> Option<u64>) -> Self {
+        let samples = self.reasons.values_mut().flat_map(|(_, samples)| samples.values_mut());
+        for violation in self.first.values_mut().chain(samples) {
+            violation.line = violation.line.and_then(&line_of);
+        }
+        self.lines = self.lines.iter().filter_map(line_of).collect();
+        self
+    }
+
     /// Whether nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {

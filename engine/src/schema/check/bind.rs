@@ -4,8 +4,8 @@ use super::eval::{BoolOp, Node};
 use super::functions;
 use super::kind::Kind;
 use crate::schema::Type;
-use crate::schema::near::suggest;
-use crate::schema::syntax::{Arm, BinaryOp, CompareOp, Expr, ExprKind, Finding, Span, UnaryOp};
+use crate::syntax::{Arm, BinaryOp, CompareOp, Expr, ExprKind, Finding, Span, UnaryOp};
+use crate::syntax::{exact_decimal, suggest};
 use crate::value::Value;
 
 /// The properties that a condition may name.
@@ -46,13 +46,21 @@ fn bind_expr(expr: &Expr, scope: &Scope<'_>) -> Result<Bound, Finding> {
         ExprKind::IsNull { operand, negated } => {
             (Node::IsNull { operand: Box::new(bind_expr(operand, scope)?.node), negated: *negated }, Kind::Bool)
         }
-        ExprKind::Call { name, name_span, arguments } => {
+        ExprKind::Call { distinct: true, .. } => return Err(Finding::new(span, "a condition cannot use DISTINCT")),
+        ExprKind::Call { name, name_span, arguments, .. } => {
             let arguments = arguments.iter().map(|argument| bind_expr(argument, scope)).collect::<Result<_, _>>()?;
             functions::bind_call(name, *name_span, arguments)?
         }
         ExprKind::Case { operand, arms, otherwise } => {
             bind_case(operand.as_deref(), arms, otherwise.as_deref(), scope)?
         }
+        ExprKind::Parameter(_)
+        | ExprKind::Map(_)
+        | ExprKind::Property { .. }
+        | ExprKind::Index { .. }
+        | ExprKind::Slice { .. }
+        | ExprKind::HasLabels { .. }
+        | ExprKind::CountAll => return Err(beyond_conditions(expr)),
     };
     Ok(Bound { node, kind, span })
 }
@@ -68,12 +76,18 @@ fn bind_name(name: &str, span: Span, scope: &Scope<'_>) -> Result<(Node, Kind), 
     Err(suggest(finding, name, scope.properties.iter().map(|(known, _, _)| *known)))
 }
 
+/// What only a statement may use.
+fn beyond_conditions(expr: &Expr) -> Finding {
+    let finding = Finding::new(expr.span, format!("a condition cannot use {}", expr.kind.describe()));
+    match &expr.kind {
+        ExprKind::Property { .. } => finding.with_help("write the property's name alone, with no variable before it"),
+        _ => finding,
+    }
+}
+
 /// A number as it is written, if it is one of at most 38 digits.
 fn exact(text: &str) -> Option<Value> {
-    let (whole, fraction) = text.split_once('.')?;
-    let scale = u8::try_from(fraction.len()).ok().filter(|scale| *scale <= 38)?;
-    let unscaled = format!("{whole}{fraction}").parse().ok()?;
-    Some(Value::Decimal { unscaled, scale })
+    exact_decimal(text).map(|(unscaled, scale)| Value::Decimal { unscaled, scale })
 }
 
 pub(super) fn expect_bool(bound: &Bound, what: &str) -> Result<(), Finding> {

@@ -1,14 +1,18 @@
 //! Evaluates a compiled condition on one row, with openCypher's three truth values.
 
-use super::arithmetic::{arithmetic, negate};
-use super::compare::{compare, equal};
 use super::functions::{Function, call};
-use crate::schema::syntax::{BinaryOp, CompareOp};
-use crate::value::Value;
+use crate::syntax::{BinaryOp, CompareOp};
+use crate::value::{NoResult, Value, arithmetic, compare, equal, negate};
 
 /// The expression has no value for this row: a division by zero, or a number beyond all bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault;
+
+impl From<NoResult> for Fault {
+    fn from(_: NoResult) -> Self {
+        Self
+    }
+}
 
 /// A compiled expression.
 #[derive(Debug, Clone, PartialEq)]

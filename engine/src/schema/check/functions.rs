@@ -1,13 +1,11 @@
 //! The functions of conditions.
 
-use super::arithmetic::negate;
 use super::bind::{Bound, unite};
-use super::compare::compare;
 use super::eval::{Fault, Node};
 use super::kind::Kind;
 use crate::schema::Type;
-use crate::schema::syntax::{CompareOp, Finding, Span};
-use crate::value::{Value, parse_text};
+use crate::syntax::{CompareOp, Finding, Span};
+use crate::value::{Value, compare, negate, parse_text};
 
 /// A function that is called for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,16 +2,14 @@
 //!
 //! This evaluator is for `CHECK` alone and small on purpose: one row, no plan, no columns.
 
-mod arithmetic;
 mod bind;
-mod compare;
 mod eval;
 mod functions;
 mod kind;
 
-use super::error::Problem;
-use super::syntax::{Finding, Span, names_in, parse_expression};
 use super::{CheckDef, SchemaError, TableDef, Type};
+use crate::syntax::Problem;
+use crate::syntax::{Finding, Span, names_in, parse_expression};
 use crate::value::Value;
 
 pub(super) use bind::{Scope, bind};

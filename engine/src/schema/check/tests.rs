@@ -44,6 +44,22 @@ fn refusal(expression: &str) -> (usize, String) {
     (finding.span.start, finding.message)
 }
 
+#[test]
+fn what_only_a_statement_may_use_is_refused_by_name_where_it_stands() {
+    for (text, at, message) in [
+        ("1 = $p", 4, "a condition cannot use a parameter"),
+        ("s = {b: 1}", 4, "a condition cannot use a map"),
+        ("1 = n.a", 4, "a condition cannot use `.`"),
+        ("1 = ns[0]", 4, "a condition cannot use an index into a list"),
+        ("ns = ns[0..1]", 5, "a condition cannot use a slice of a list"),
+        ("s:Person", 0, "a condition cannot use a label"),
+        ("1 = count(*)", 4, "a condition cannot use `count(*)`"),
+        ("size(DISTINCT ns) = 1", 0, "a condition cannot use DISTINCT"),
+    ] {
+        assert_eq!(refusal(text), (at, message.to_owned()), "{text}");
+    }
+}
+
 fn decimal(unscaled: i128) -> Value {
     Value::Decimal { unscaled, scale: 2 }
 }

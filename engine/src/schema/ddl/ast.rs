@@ -1,7 +1,7 @@
 //! A schema as it was written: names not yet looked up, every part with its place.
 
-use crate::schema::syntax::Span;
 use crate::schema::{MergePolicy, Multiplicity, Type};
+use crate::syntax::Span;
 
 /// Something and where it stands.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@ use super::ast::{Name, Table};
 use super::literal::to_json;
 use crate::clock::Clock;
 use crate::ids::{FieldId, PropertyId, TableId};
-use crate::schema::syntax::{names_in, parse_expression};
 use crate::schema::{Catalog, CheckDef, PropertyDef, TableDef, TableKind, Type};
+use crate::syntax::{names_in, parse_expression};
 
 /// Smaller numbers are kept for hidden columns.
 const FIRST_FIELD: i32 = 1000;

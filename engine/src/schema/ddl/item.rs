@@ -2,9 +2,9 @@
 
 use super::ast::{At, Column, Literal, LiteralKind, Name, Table};
 use super::parser::{Parsed, Parser, Reported};
-use crate::schema::near::nearest;
-use crate::schema::syntax::{Finding, Span, TokenKind, parse_integer, plain_float};
 use crate::schema::{MergePolicy, Multiplicity};
+use crate::syntax::nearest;
+use crate::syntax::{Finding, Span, TokenKind, parse_integer, plain_float};
 
 const MULTIPLICITIES: [(&str, Multiplicity); 4] = [
     ("MANY_MANY", Multiplicity::ManyMany),

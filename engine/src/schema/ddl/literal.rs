@@ -3,9 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::ast::{Literal, LiteralKind};
-use crate::schema::near::suggest;
-use crate::schema::syntax::{Finding, quote_string};
 use crate::schema::{JsonText, Type};
+use crate::syntax::suggest;
+use crate::syntax::{Finding, quote_string};
 use crate::value::{on_one_line, parse_json, parse_text, write_json};
 
 /// Integers beyond this are strings in JSON, since many readers take numbers for floats.

@@ -1,8 +1,8 @@
 //! Which names are allowed, and when two are the same.
 
 use super::ast::Name;
-use crate::schema::near::folded;
-use crate::schema::syntax::Finding;
+use crate::syntax::Finding;
+use crate::syntax::folded;
 
 /// The longest name, in bytes.
 const MAX_NAME: usize = 200;

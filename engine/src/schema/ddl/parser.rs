@@ -1,8 +1,8 @@
 //! From tokens to statements: a recursive descent that reports an error and goes on behind it.
 
 use super::ast::{At, Name, Table};
-use crate::schema::near::{nearest, normalized};
-use crate::schema::syntax::{Finding, Span, Token, TokenKind, lex};
+use crate::syntax::{Finding, Span, Token, TokenKind, lex};
+use crate::syntax::{nearest, normalized};
 
 /// An error that has been reported: the caller goes on at the next place that it knows.
 #[derive(Debug)]

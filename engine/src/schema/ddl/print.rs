@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::literal::from_json;
 use crate::ids::PropertyId;
-use crate::schema::syntax::{names_in, parse_expression, quote_name};
 use crate::schema::{Catalog, CheckDef, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind};
+use crate::syntax::{names_in, parse_expression, quote_name};
 
 /// Writes a catalog as DDL that `parse_ddl` reads back to an equal schema, but for ids and fill values: those belong to a
 /// graph's history, not to the state that a text asks for. Node tables come first.

@@ -3,8 +3,8 @@
 use super::ast::At;
 use super::parser::{Parsed, Parser};
 use crate::schema::Type;
-use crate::schema::near::suggest;
-use crate::schema::syntax::{Finding, Span, TokenKind, parse_integer};
+use crate::syntax::suggest;
+use crate::syntax::{Finding, Span, TokenKind, parse_integer};
 
 /// Longer vectors are a mistake of units, and a row of them would burst a page.
 const MAX_VECTOR: u32 = 65_536;

@@ -6,9 +6,9 @@ use super::ast::{At, Column, LiteralKind, Name, Table};
 use super::literal::to_json;
 use super::names::{check_distinct, check_name};
 use crate::schema::check::{self, Scope};
-use crate::schema::near::suggest;
-use crate::schema::syntax::{Finding, Span, parse_expression};
 use crate::schema::{MergePolicy, Type};
+use crate::syntax::suggest;
+use crate::syntax::{Finding, Span, parse_expression};
 
 /// Appends all that is wrong with `tables`.
 pub(super) fn validate(tables: &[Table], findings: &mut Vec<Finding>) {

@@ -39,7 +39,7 @@ impl Rig {
         Self::over(Counting::new(), Settings::default())
     }
 
-    pub(crate) fn over(store: Arc<Counting>, settings: Settings) -> Self {
+    pub(in crate::table) fn over(store: Arc<Counting>, settings: Settings) -> Self {
         let objects: Arc<dyn ObjectStore> = Arc::new(Front(store.clone()));
         Self { tables: Tables::over(objects, settings), store }
     }

@@ -1,0 +1,143 @@
+//! The function that evaluates a sub-tree of an expression row by row.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use datafusion::error::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr as Df, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+
+use super::nature::is_plain;
+use super::{Compiler, call_row, external};
+use crate::query::arrow::{Reader, encode};
+use crate::query::bound::{Expr, ExprNode, VarId};
+use crate::query::eval::{EvalContext, Row, evaluate};
+use crate::query::kind::Kind;
+use crate::query::layout::Layouts;
+use crate::query::value::CypherValue;
+use crate::syntax::Span;
+
+/// Evaluates its expression for each row of its arguments.
+#[derive(Debug)]
+pub(super) struct RowFunction {
+    /// Its columns are arguments, by their position.
+    expr: Expr,
+    arguments: Vec<Kind>,
+    layouts: Arc<Layouts>,
+    context: Arc<EvalContext>,
+    name: String,
+    /// Tells functions of one statement apart: an expression is not `Eq`, since NaN is not equal to itself.
+    fingerprint: String,
+    signature: Signature,
+}
+
+impl Compiler {
+    /// `expr` by rows. What is computed by columns and never fails is computed before and handed in.
+    pub(super) fn row(&self, expr: &Expr) -> Result<Df> {
+        let mut arguments = Vec::new();
+        let lifted = self.lift_operands(expr, &mut arguments)?;
+        let (columns, kinds) = arguments.into_iter().unzip();
+        Ok(call_row(self.function(lifted, kinds), columns))
+    }
+
+    /// A column of kind `from` as one of `to`, by rows.
+    pub(super) fn converted_by_rows(&self, column: Df, from: &Kind, to: &Kind, span: Span) -> Df {
+        let operand = Expr { node: ExprNode::Column(VarId(0)), kind: from.clone(), span };
+        let expr = Expr { node: ExprNode::Convert(Box::new(operand)), kind: to.clone(), span };
+        call_row(self.function(expr, vec![from.clone()]), vec![column])
+    }
+
+    fn lift_operands(&self, expr: &Expr, arguments: &mut Vec<(Df, Kind)>) -> Result<Expr> {
+        let mut lifted = expr.clone();
+        for operand in lifted.operands_mut() {
+            *operand = self.lift(operand, arguments)?;
+        }
+        Ok(lifted)
+    }
+
+    fn lift(&self, expr: &Expr, arguments: &mut Vec<(Df, Kind)>) -> Result<Expr> {
+        if matches!(expr.node, ExprNode::Constant(_)) {
+            return Ok(expr.clone());
+        }
+        let native = if is_plain(expr) { self.native(expr)? } else { None };
+        let Some(native) = native else { return self.lift_operands(expr, arguments) };
+        let at = arguments.iter().position(|(known, _)| *known == native).unwrap_or_else(|| {
+            arguments.push((native, expr.kind.clone()));
+            arguments.len() - 1
+        });
+        let var = VarId(u32::try_from(at).unwrap_or(u32::MAX));
+        Ok(Expr { node: ExprNode::Column(var), kind: expr.kind.clone(), span: expr.span })
+    }
+
+    fn function(&self, expr: Expr, arguments: Vec<Kind>) -> RowFunction {
+        let volatility = if is_plain(&expr) { Volatility::Immutable } else { Volatility::Volatile };
+        let types = if arguments.is_empty() { TypeSignature::Nullary } else { TypeSignature::Any(arguments.len()) };
+        RowFunction {
+            name: format!("cypher[{}..{}]", expr.span.start, expr.span.end),
+            fingerprint: format!("{expr:?} {arguments:?}"),
+            expr,
+            arguments,
+            layouts: self.layouts.clone(),
+            context: self.context.clone(),
+            signature: Signature::new(types, volatility),
+        }
+    }
+}
+
+impl PartialEq for RowFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.fingerprint == other.fingerprint
+    }
+}
+
+impl Eq for RowFunction {}
+
+impl Hash for RowFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.fingerprint.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for RowFunction {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.layouts.data_type(&self.expr.kind))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = args.args.iter().map(|arg| arg.to_array(args.number_rows)).collect::<Result<Vec<_>>>()?;
+        let readers = arrays
+            .iter()
+            .zip(&self.arguments)
+            .map(|(array, kind)| Reader::new(array.as_ref(), kind, &self.layouts))
+            .collect::<Result<Vec<_>>>()?;
+        let values = (0..args.number_rows)
+            .map(|at| evaluate(&self.expr, &Arguments { readers: &readers, at }, &self.context))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(external)?;
+        let array = encode(&values, &self.expr.kind, &self.layouts);
+        array.map(ColumnarValue::Array).map_err(|unfit| external(unfit.at(self.expr.span)))
+    }
+}
+
+/// One row of the arguments.
+struct Arguments<'a> {
+    readers: &'a [Reader<'a>],
+    at: usize,
+}
+
+impl Row for Arguments<'_> {
+    fn value(&self, var: VarId) -> Cow<'_, CypherValue> {
+        Cow::Owned(self.readers.get(var.0 as usize).map_or(CypherValue::NULL, |reader| reader.value(self.at)))
+    }
+}

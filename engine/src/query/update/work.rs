@@ -1,0 +1,174 @@
+//! One updating statement on its way into a branch: read, done, judged, published.
+//!
+//! Invariants
+//! 1. All of it happens on one head: binding, reading, doing, judging. On another head it begins anew, with the same time, the same
+//!    chance and the same ids.
+//! 2. It depends on every table that its patterns may read, whatever it found there, and on those tied to what it wrote.
+//!
+//! Order of effects: read the rows · do the effects in memory, looking up stored rows by key · compute what is returned · judge and stage,
+//! by the road of all writes. A fault or a refusal stages nothing.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::graph::{ChangeInfo, CommitInfo, Core};
+use crate::ids::{ChangeId, TableId};
+use crate::publish::{Evaluation, Snapshot, Work};
+use crate::query::bind::prepare;
+use crate::query::bound::{Body, Output, Plan, Statement, VarId};
+use crate::query::eval::EvalContext;
+use crate::query::exec::{QueryContext, rows};
+use crate::query::{CypherValue, Params};
+use crate::record::ChangeKind;
+use crate::syntax::Span;
+use crate::write::shape::Shapes;
+use crate::write::{Counts, EdgeIds, TypedOperation, write_typed};
+
+use super::apply::Apply;
+use super::error::UpdateError;
+use super::evaluator::Evaluator;
+use super::overlay::Overlay;
+use super::uses::used_after_reading;
+use super::working::Working;
+
+/// What violations call the input of a statement.
+const SOURCE: &str = "statement";
+
+/// An updating statement.
+#[derive(Debug)]
+pub(super) struct UpdateWork {
+    pub(super) core: Arc<Core>,
+    pub(super) text: String,
+    pub(super) params: Params,
+    pub(super) now: Timestamp,
+    pub(super) seed: u128,
+    pub(super) change: ChangeId,
+    pub(super) edge_ids: EdgeIds,
+}
+
+/// What a statement came to.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub(super) tables: Counts,
+    /// `None`: it took effect before, and its rows are not known any more.
+    pub(super) returned: Option<Returned>,
+}
+
+/// The rows that a statement returns.
+#[derive(Debug, Default)]
+pub(super) struct Returned {
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<Vec<CypherValue>>,
+}
+
+#[async_trait]
+impl Work for UpdateWork {
+    type Report = Done;
+
+    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Done>, Error> {
+        let statement = Arc::new(prepare(&self.text, &at.catalog, &self.params)?);
+        let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
+        let (operations, spans, returned) = self.apply(at, &statement, &shapes).await?;
+        let outcome = write_typed(&self.core, at, &shapes, SOURCE, self.change, operations).await;
+        let done = |tables| Done { tables, returned: Some(returned) };
+        Ok(match outcome.map_err(|error| self.place(error, &spans))? {
+            Evaluation::Nothing(tables) => Evaluation::Nothing(done(tables)),
+            Evaluation::Staged { tables, mut reads, kind, change, counts, absorbed, report } => {
+                reads.extend(patterns_of(&statement));
+                Evaluation::Staged { tables, reads, kind, change, counts, absorbed, report: done(report) }
+            }
+        })
+    }
+
+    fn kind(&self) -> ChangeKind {
+        ChangeKind::Write
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Done {
+        Done { tables: change.tables.clone(), returned: None }
+    }
+}
+
+impl UpdateWork {
+    /// Reads and does the statement: its operations, what in the text asks for each, and what it returns.
+    async fn apply(
+        &self,
+        at: &Snapshot,
+        statement: &Arc<Statement>,
+        shapes: &Arc<Shapes>,
+    ) -> Result<(Vec<TypedOperation>, Vec<Span>, Returned), Error> {
+        let Body::Update(update) = &statement.body else { return Err(UpdateError::NothingToDo.into()) };
+        let context = Arc::new(EvalContext::new(at.catalog.clone(), self.now, self.seed));
+        let cx = QueryContext::new(&self.core, at, &self.text, statement.clone(), context.clone());
+        let used = used_after_reading(update);
+        let columns: Vec<VarId> = update.read.columns().into_iter().filter(|var| used.contains(var)).collect();
+        let found = match update.read {
+            // One row, of which there is nothing to read.
+            Plan::Unit => vec![Vec::new()],
+            _ => rows(&cx, &update.read, &columns).await?,
+        };
+        let mut apply = Apply {
+            core: &self.core,
+            at,
+            statement,
+            evaluator: Evaluator { context: &context, text: &self.text },
+            edge_ids: self.edge_ids,
+            overlay: Overlay::new(shapes.clone()),
+            working: Working::new(&columns, found),
+        };
+        for effect in &update.effects {
+            apply.run(effect).await?;
+        }
+        let returned = match &update.output {
+            Some(output) => returned(apply.settled(&output.plan)?, output, cx).await?,
+            None => Returned::default(),
+        };
+        let (operations, spans) = apply.overlay.finish();
+        Ok((operations, spans, returned))
+    }
+
+    /// Tells what breaks rules by the lines of the statement that ask for it.
+    fn place(&self, error: Error, spans: &[Span]) -> Error {
+        let Some(violations) = error.violations() else { return error };
+        let line_of = |operation: u64| {
+            let span = spans.get(usize::try_from(operation.checked_sub(1)?).ok()?)?;
+            Some(self.text.get(..span.start)?.matches('\n').count() as u64 + 1)
+        };
+        let violations = Box::new(violations.clone().with_lines(line_of));
+        UpdateError::Refused { violations }.into()
+    }
+}
+
+/// Computes what is returned from the rows that were worked on.
+async fn returned(working: Working, output: &Output, cx: QueryContext) -> Result<Returned, Error> {
+    let given = given_rows(&output.plan);
+    let cx = cx.with_rows(&given, &working.into_rows(&given))?;
+    let (columns, vars): (Vec<String>, Vec<VarId>) = output.columns.iter().cloned().unzip();
+    Ok(Returned { columns, rows: rows(&cx, &output.plan, &vars).await? })
+}
+
+/// The columns of the statement's rows that a plan begins with.
+fn given_rows(plan: &Plan) -> Vec<VarId> {
+    match plan {
+        Plan::Rows(columns) => columns.clone(),
+        Plan::Unit => Vec::new(),
+        Plan::Match { input, .. }
+        | Plan::Filter { input, .. }
+        | Plan::Project { input, .. }
+        | Plan::Aggregate { input, .. }
+        | Plan::Distinct { input }
+        | Plan::Sort { input, .. }
+        | Plan::Slice { input, .. }
+        | Plan::Unwind { input, .. }
+        | Plan::Union { left: input, .. } => given_rows(input),
+    }
+}
+
+/// Every table that the statement's patterns may read.
+fn patterns_of(statement: &Statement) -> BTreeSet<TableId> {
+    statement.entities.iter().flat_map(|entity| entity.tables.iter().copied()).collect()
+}

@@ -1,0 +1,59 @@
+//! Queries in little memory.
+
+use kit::graphs::{init_options, load, memory_uri};
+use pleach::{Graph, LoadMode, Params};
+
+const PEOPLE: usize = 10_000;
+/// Bytes of each person's name, without its number.
+const NAME: usize = 5_000;
+
+/// A graph whose queries have 64 MiB, with rows that take 50 MB, and twice that as they are held.
+async fn small() -> Graph {
+    let builder = Graph::builder().query_memory_bytes(64 << 20);
+    let graph = builder.init(&memory_uri(), super::DDL, init_options()).await.unwrap();
+    let filler = "x".repeat(NAME);
+    let person = |id: usize| {
+        format!(r#"{{"table":"Person","data":{{"id":"p{id:05}","name":"{filler}{id}","age":{}}}}}"#, id % 7)
+    };
+    let knows = |id: usize| format!(r#"{{"table":"Knows","from":"p{id:05}","to":"p{:05}"}}"#, (id + 1) % PEOPLE);
+    let lines: Vec<String> = (0..PEOPLE).map(person).chain((0..PEOPLE / 2).map(knows)).collect();
+    load(&graph, LoadMode::Append, &lines.join("\n")).await.unwrap();
+    graph
+}
+
+async fn ids(graph: &Graph, text: &str) -> Vec<String> {
+    let rows = graph.query("main", text, Params::new()).await.unwrap().collect_rows().await.unwrap();
+    rows.iter().map(|row| row[0].to_json()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_memory_has_no_room_for_goes_to_files_or_comes_in_rounds() {
+    let graph = small().await;
+    sorted(&graph).await;
+    expanded(&graph).await;
+    kept_for_an_optional_match(&graph).await;
+}
+
+async fn sorted(graph: &Graph) {
+    let sorted = ids(graph, "MATCH (p:Person) WITH p.id AS id, p.name AS name ORDER BY id DESC RETURN id, name").await;
+    assert_eq!(sorted.len(), PEOPLE);
+    assert!(sorted.is_sorted_by(|a, b| a > b));
+}
+
+async fn expanded(graph: &Graph) {
+    let text = "MATCH (p:Person) WITH p.id AS id, p.name AS name, p \
+                MATCH (p)-[:Knows]->(q) RETURN id, size(name), q.id";
+    let mut found = ids(graph, text).await;
+    found.sort();
+    let expected: Vec<String> = (0..PEOPLE / 2).map(|id| format!("\"p{id:05}\"")).collect();
+    assert_eq!(found, expected);
+}
+
+async fn kept_for_an_optional_match(graph: &Graph) {
+    let text = "MATCH (p:Person) WITH p, p.name AS name, toUpper(p.name) AS other OPTIONAL MATCH (p)-[k:Knows]->(q) \
+                WITH k, size(name) + size(other) AS length RETURN count(*), count(k), sum(length)";
+    let rows = graph.query("main", text, Params::new()).await.unwrap().collect_rows().await.unwrap();
+    let row: Vec<String> = rows[0].iter().map(pleach::CypherValue::to_json).collect();
+    let digits: usize = (0..PEOPLE).map(|id| id.to_string().len()).sum();
+    assert_eq!(row, [PEOPLE.to_string(), (PEOPLE / 2).to_string(), (2 * (PEOPLE * NAME + digits)).to_string()]);
+}
