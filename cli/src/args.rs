@@ -51,6 +51,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Init(commands::init::Args),
     Load(commands::load::Args),
+    Query(commands::query::Args),
+    Run(commands::run::Args),
     Get(commands::get::Args),
     Export(commands::export::Args),
     #[command(subcommand)]

@@ -40,6 +40,12 @@ pub(crate) enum CliError {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("{} is not UTF-8 text", path.display())]
     NotUtf8 { path: PathBuf },
+    #[error("no statement was given")]
+    NoStatement,
+    #[error("the parameter {name} is given twice")]
+    ParameterTwice { name: String },
+    #[error("the parameter {name} begins like JSON and is none")]
+    ParameterNotJson { name: String },
     #[error("cannot write to standard output")]
     Output { source: io::Error },
     #[error("{table} has no row with the key {key} at {at}")]
@@ -65,7 +71,11 @@ fn parts(count: usize) -> String {
 impl CliError {
     fn class(&self) -> Class {
         match self {
-            Self::NoGraph | Self::LogFilter { .. } => Class::Usage,
+            Self::NoGraph
+            | Self::LogFilter { .. }
+            | Self::NoStatement
+            | Self::ParameterTwice { .. }
+            | Self::ParameterNotJson { .. } => Class::Usage,
             Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Class::Engine(ErrorKind::NotFound)
             }
@@ -89,6 +99,9 @@ impl CliError {
             Self::Unreadable { .. } => "file-unreadable",
             Self::Unwritable { .. } => "file-unwritable",
             Self::NotUtf8 { .. } => "file-not-utf8",
+            Self::NoStatement => "no-statement",
+            Self::ParameterTwice { .. } => "parameter-twice",
+            Self::ParameterNotJson { .. } => "parameter-not-json",
             Self::Output { .. } => "output-failed",
             Self::RowNotFound { .. } => "row-not-found",
             Self::KeyParts { .. } => "wrong-key",
@@ -104,6 +117,10 @@ impl CliError {
         match self {
             Self::NoGraph => {
                 Some("name it with --graph URI, with PLEACH_GRAPH, or as `graph = \"URI\"` in a pleach.toml")
+            }
+            Self::NoStatement => Some("write it as an argument between quotes, name a file with -f, or pipe it in"),
+            Self::ParameterNotJson { .. } => {
+                Some("write it as JSON; a text with such a beginning is given as a JSON string")
             }
             Self::Config { .. } => Some("the file has one setting: graph = \"URI\""),
             Self::RowNotFound { .. } => {

@@ -11,6 +11,7 @@ mod failure;
 mod key;
 mod output;
 mod progress;
+mod rows;
 mod shape;
 mod trace;
 

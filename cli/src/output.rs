@@ -50,6 +50,22 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<I
     table.trim_fmt()
 }
 
+/// Lays out the rows of a query: a line under the names, every cell on one line.
+pub(crate) fn any_table(names: &[String], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(names.iter().map(|name| printable(name)));
+    for row in rows {
+        table.add_row(row.iter().map(|cell| printable(cell)));
+    }
+    for index in 0..names.len() {
+        if let Some(column) = table.column_mut(index) {
+            column.set_padding((0, 2));
+        }
+    }
+    table.trim_fmt()
+}
+
 /// Text that came from somewhere else, without what would steer a terminal or break a table's rows.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -22,7 +22,7 @@ Examples:
   pleach export --at review --table Person --table Knows -o people.jsonl")]
 pub(crate) struct Args {
     /// The commit to read: main, main@42, main~2, main@2024-01-31T12:00:00Z or main@COMMIT-ID
-    #[arg(long, value_name = "REF", default_value = "main")]
+    #[arg(long, alias = "branch", value_name = "REF", default_value = "main")]
     at: String,
     /// Only this table; may be given several times
     #[arg(short, long = "table", value_name = "TABLE")]

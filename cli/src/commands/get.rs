@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(required = true, allow_negative_numbers = true)]
     key: Vec<String>,
     /// The commit to read: main, main@42, main~2, main@2024-01-31T12:00:00Z or main@COMMIT-ID
-    #[arg(long, value_name = "REF", default_value = "main")]
+    #[arg(long, alias = "branch", value_name = "REF", default_value = "main")]
     at: String,
 }
 

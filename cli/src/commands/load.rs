@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The branch to load into
-    #[arg(short, long, value_name = "NAME", default_value = "main")]
+    #[arg(short, long, alias = "at", value_name = "NAME", default_value = "main")]
     branch: String,
     /// What happens to rows whose key is already there
     #[arg(long, value_enum, default_value_t = Mode::Append)]

@@ -64,7 +64,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     let (source, into) = (output::printable(&args.source), output::printable(&args.into));
     match report.outcome {
         MergeOutcome::UpToDate => {
-            output::note(&format!("`{into}` has all that `{source}` brings: there is no new commit"))
+            output::note(&format!("`{into}` has all that `{source}` brings: there is no new commit"));
         }
         MergeOutcome::FastForward => output::note(&format!("`{into}` is now as `{source}` is")),
         _ => {}

@@ -14,8 +14,11 @@ pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod merge_base;
 pub(crate) mod probe;
+pub(crate) mod query;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod statement;
 
 mod commit_text;
 mod files;
@@ -28,6 +31,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Init(args) => init::run(args, &context).await,
         Command::Load(args) => load::run(args, &context).await,
+        Command::Query(args) => query::run(args, &context).await,
+        Command::Run(args) => run::run(args, &context).await,
         Command::Get(args) => get::run(args, &context).await,
         Command::Export(args) => export::run(args, &context).await,
         Command::Branch(command) => branch::run(command, &context).await,

@@ -5,6 +5,8 @@ use kit::cli::Sandbox;
 const COMMANDS: &[&[&str]] = &[
     &["init"],
     &["load"],
+    &["query"],
+    &["run"],
     &["get"],
     &["export"],
     &["branch", "create"],

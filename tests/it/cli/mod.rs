@@ -9,6 +9,7 @@ mod merge;
 mod probe;
 mod readme;
 mod session;
+mod statements;
 mod streams;
 mod usage;
 

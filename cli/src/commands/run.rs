@@ -1,0 +1,92 @@
+//! `pleach run`.
+
+use std::collections::BTreeMap;
+
+use pleach::ChangeOptions;
+use serde::Serialize;
+
+use super::commit_text;
+use super::statement::{Format, Statement};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output;
+use crate::rows::{Rows, Writer};
+use crate::shape::{Commit, Counts, Io, counts};
+
+/// Change the graph with one openCypher statement, as one commit
+///
+/// CREATE, MERGE, SET, REMOVE, DELETE and DETACH DELETE, after MATCH, UNWIND and WITH; all of it takes effect or nothing. A statement
+/// that changes nothing makes no commit.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  pleach run \"CREATE (:Person {id: 'grace', name: 'Grace'})\" -m 'one more'
+  pleach run 'MATCH (p:Person {id: $id}) SET p.born = date($born)' -p id=ada -p born=1815-12-10 --branch review
+  pleach run 'UNWIND $rows AS row MERGE (p:Person {id: row.id}) SET p.name = row.name' -p rows='[{\"id\":\"al\",\"name\":\"Al\"}]'
+A parameter is read as JSON where it is JSON (7, true, [1,2], \"7\"), else taken as text.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    statement: Statement,
+    /// The branch to change
+    #[arg(short, long, alias = "at", value_name = "NAME", default_value = "main")]
+    branch: String,
+    /// What the change is about
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+    /// Refuse unless this commit is the branch's head
+    #[arg(long, value_name = "REF")]
+    if_head: Option<String>,
+    /// A name for this request: however often it is sent, it takes effect once
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+/// What the statement did, as one JSON object.
+#[derive(Serialize)]
+struct Told<'a> {
+    commit: Option<Commit<'a>>,
+    tables: BTreeMap<&'a str, Counts>,
+    #[serde(flatten)]
+    rows: Rows<'a>,
+    io: Io,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
+    let text = args.statement.text()?;
+    let params = args.statement.params()?;
+    let graph = context.graph().await?;
+    let options = ChangeOptions { if_head: args.if_head, request_id: args.request_id, ..context.change(args.message) };
+    let report = graph.run(&args.branch, &text, params, options).await?;
+    let names: Vec<String> = report.columns.clone();
+    let format = args.statement.format(context);
+    if format == Format::Json {
+        output::json(&Told {
+            commit: report.commit.as_ref().map(Commit::from),
+            tables: counts(&report.tables),
+            rows: Rows::new(&names, &report.rows)?,
+            io: Io::from(&report.io),
+        })?;
+        return Ok(());
+    }
+    if !names.is_empty() {
+        let mut writer = Writer::new(format, names, &args.statement.null)?;
+        writer.push(&report.rows)?;
+        writer.finish()?;
+    }
+    // Rows for a program must stand alone on standard output.
+    let tell = |text: String| {
+        if format == Format::Table {
+            return output::text(&text);
+        }
+        output::note(&text);
+        Ok(())
+    };
+    if !report.tables.is_empty() {
+        tell(commit_text::counts(&report.tables))?;
+    }
+    match &report.commit {
+        Some(commit) => tell(commit_text::name(commit))?,
+        None => output::note("nothing changed, so there is no new commit"),
+    }
+    Ok(())
+}
