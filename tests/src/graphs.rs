@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pleach::{ChangeOptions, Error, Graph, InitOptions, LoadMode, LoadReport, Write, WriteReport};
+use pleach::{ChangeOptions, Error, Graph, InitOptions, LoadMode, LoadReport, Params, RunReport, Write, WriteReport};
 
 /// An address in memory that no other test has.
 #[must_use]
@@ -54,6 +54,14 @@ pub async fn load_into(graph: &Graph, branch: &str, mode: LoadMode, lines: &str)
 /// Those of the write.
 pub async fn write(graph: &Graph, write: Write) -> Result<WriteReport, Error> {
     graph.write("main", write, by_kit()).await
+}
+
+/// Runs a statement without parameters on `main`.
+///
+/// # Errors
+/// Those of the statement.
+pub async fn run(graph: &Graph, statement: &str) -> Result<RunReport, Error> {
+    graph.run("main", statement, Params::new(), by_kit()).await
 }
 
 /// All of a commit as JSON Lines.

@@ -61,18 +61,15 @@ fn has(tag: &str) -> String {
 /// A merge by somebody who knows the graph, or by somebody who opens it.
 async fn cost(world: &World, graph: Option<&Graph>, source: &str, outcome: MergeOutcome) -> Cost {
     world.faults.delay_all(DELAY);
-    let io = match graph {
-        Some(graph) => {
-            let _ = graph.take_io();
-            assert_eq!(merge(graph, source, "main").await.outcome, outcome);
-            graph.take_io()
-        }
-        None => {
-            let store = world.store();
-            let cold = Graph::open_on(store.clone()).await.unwrap();
-            assert_eq!(merge(&cold, source, "main").await.outcome, outcome);
-            store.io().take()
-        }
+    let io = if let Some(graph) = graph {
+        let _ = graph.take_io();
+        assert_eq!(merge(graph, source, "main").await.outcome, outcome);
+        graph.take_io()
+    } else {
+        let store = world.store();
+        let cold = Graph::open_on(store.clone()).await.unwrap();
+        assert_eq!(merge(&cold, source, "main").await.outcome, outcome);
+        store.io().take()
     };
     world.faults.clear();
     io.into()

@@ -1,7 +1,7 @@
 //! A second opinion on queries: a small graph in memory, a small language over it, and an evaluator that does everything the simple way.
 //!
-//! It shares nothing with the engine but the JSON spelling of values. [`statement`] draws a query as a tree, [`Query::to_string`] writes
-//! it as openCypher, [`evaluate`] answers it by trying all combinations.
+//! It shares nothing with the engine but the JSON spelling of values. [`statement`] draws a query as a tree, which is written
+//! as openCypher; [`evaluate`] answers it by trying all combinations.
 
 mod dice;
 mod evaluate;

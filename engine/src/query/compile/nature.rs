@@ -56,7 +56,7 @@ fn is_total_itself(expr: &Expr) -> bool {
             | BinaryOp::StartsWith
             | BinaryOp::EndsWith
             | BinaryOp::Contains => true,
-            _ => is_total_arithmetic(*operator, &left.kind, &right.kind, &expr.kind),
+            _ => is_total_arithmetic(*operator, &left.kind, &right.kind),
         },
         ExprNode::Index { list, .. } => match &list.kind {
             Kind::List(element) => !may_not_fit(element, &expr.kind),
@@ -76,20 +76,9 @@ const fn holds_every_number(kind: &Kind) -> bool {
     !matches!(kind, Kind::Decimal { .. })
 }
 
-fn is_total_arithmetic(operator: BinaryOp, left: &Kind, right: &Kind, result: &Kind) -> bool {
-    match (left, right) {
-        (Kind::Null, _) | (_, Kind::Null) => true,
-        (Kind::String, Kind::String) => operator == BinaryOp::Add,
-        (Kind::List(_) | Kind::Vector(_), _) | (_, Kind::List(_) | Kind::Vector(_)) => {
-            let part = |kind: &Kind| match (kind, result) {
-                (Kind::List(_) | Kind::Vector(_), _) => !may_not_fit(kind, result),
-                (element, Kind::List(wanted)) => !may_not_fit(element, wanted),
-                _ => false,
-            };
-            operator == BinaryOp::Add && part(left) && part(right)
-        }
-        _ => is_float_arithmetic(operator, left, right),
-    }
+/// Texts and lists that are joined may become too long.
+fn is_total_arithmetic(operator: BinaryOp, left: &Kind, right: &Kind) -> bool {
+    matches!(left, Kind::Null) || matches!(right, Kind::Null) || is_float_arithmetic(operator, left, right)
 }
 
 /// Whether numbers of these kinds are computed as floats, which never fails.
@@ -127,7 +116,6 @@ fn is_total_call(function: Function, arguments: &[Expr], kind: &Kind) -> bool {
         | Function::Trim
         | Function::LTrim
         | Function::RTrim
-        | Function::Replace
         | Function::Split
         | Function::ToString
         | Function::ToFloat
@@ -136,8 +124,10 @@ fn is_total_call(function: Function, arguments: &[Expr], kind: &Kind) -> bool {
         | Function::Type
         | Function::Keys
         | Function::RandomUuid => true,
-        // Of a text or a number that may not be one; lengths that may be negative; kinds that may differ by table.
-        Function::Substring
+        // Of a text or a number that may not be one; lengths that may be negative; texts that may become too long; kinds that may differ
+        // by table.
+        Function::Replace
+        | Function::Substring
         | Function::Left
         | Function::Right
         | Function::ToInteger
