@@ -14,6 +14,7 @@ mod aggregate;
 mod collect;
 mod conditions;
 mod finish;
+mod join;
 mod kernel;
 mod keys;
 mod native;

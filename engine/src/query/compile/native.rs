@@ -4,6 +4,7 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Case, Expr as Df, Operator, binary_expr, cast};
 
+use super::join::join;
 use super::kernel::Kernel;
 use super::nature::{is_float_arithmetic, is_plain, is_total};
 use super::{Compiler, call, column_name};
@@ -11,7 +12,7 @@ use crate::ids::{PropertyId, TableId};
 use crate::query::bound::{Expr, ExprNode, Function};
 use crate::query::kind::Kind;
 use crate::query::value::CypherValue;
-use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
+use crate::syntax::{BinaryOp, CompareOp, Span, UnaryOp};
 
 impl Compiler {
     /// `expr` by columns; `None` if its outermost operation has no form by columns. That is decided before any operand is compiled.
@@ -28,7 +29,7 @@ impl Compiler {
                 Df::Negative(Box::new(self.expr(operand)?))
             }
             ExprNode::Unary(UnaryOp::Not, operand) => Df::Not(Box::new(self.expr(operand)?)),
-            ExprNode::Binary(operator, left, right) => return self.binary(*operator, left, right),
+            ExprNode::Binary(operator, left, right) => return self.binary(*operator, left, right, expr.span),
             ExprNode::Compare(first, rest) => return self.comparison(first, rest),
             ExprNode::IsNull { operand, negated } => {
                 let operand = Box::new(self.expr(operand)?);
@@ -81,7 +82,7 @@ impl Compiler {
         }
     }
 
-    fn binary(&self, operator: BinaryOp, left: &Expr, right: &Expr) -> Result<Option<Df>> {
+    fn binary(&self, operator: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Result<Option<Df>> {
         let connected =
             |operator| Ok::<_, DataFusionError>(Some(binary_expr(self.expr(left)?, operator, self.expr(right)?)));
         let texts = left.kind == Kind::String && right.kind == Kind::String;
@@ -93,6 +94,7 @@ impl Compiler {
             BinaryOp::StartsWith | BinaryOp::EndsWith | BinaryOp::Contains if texts => {
                 Ok(Some(call(Kernel::Text(operator), vec![self.expr(left)?, self.expr(right)?])))
             }
+            BinaryOp::Add if texts => Ok(Some(join(self.expr(left)?, self.expr(right)?, span))),
             _ if is_float_arithmetic(operator, &left.kind, &right.kind) => {
                 let float = |operand: &Expr| {
                     let column = self.expr(operand)?;

@@ -1,7 +1,7 @@
 //! Calls of functions, by the values of their arguments.
 
 use super::fault::shown;
-use super::{EvalContext, Sort, convert, entity, fault, lists, numbers, text};
+use super::{EvalContext, Sort, convert, entity, fault, lists, numbers, text, within_bounds};
 use crate::query::bound::Function;
 use crate::query::fault::Fault;
 use crate::query::value::CypherValue;
@@ -53,7 +53,7 @@ pub(super) fn call(
                 (CypherValue::Scalar(Value::String(by)), Some(CypherValue::Scalar(Value::String(new)))) => {
                     let times = text.matches(&by).count();
                     let longer = times.saturating_mul(new.len()).saturating_add(text.len());
-                    numbers::within_bounds(longer.saturating_sub(times * by.len()), "a text of too many bytes", span)?;
+                    within_bounds(longer.saturating_sub(times * by.len()), "a text of too many bytes", span)?;
                     string(text.replace(&by, &new))
                 }
                 (other, _) => Err(unfit(function, &other, span)),

@@ -29,6 +29,7 @@ use crate::value::Value;
 pub(crate) use coerce::{coerce, may_not_fit, needs_coercion};
 pub(crate) use context::EvalContext;
 pub(crate) use fault::{Sort, Unfit, fault};
+pub(crate) use numbers::within_bounds;
 pub(crate) use order::{float_of_rank, float_rank, identity_key, order_key};
 
 /// The values of one row.

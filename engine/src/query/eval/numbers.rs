@@ -16,7 +16,7 @@ const MAX_DIGITS: usize = 17;
 const LONGEST: usize = 64 << 20;
 
 /// Refuses to make a text or a list of this length.
-pub(super) fn within_bounds(length: usize, what: &str, span: Span) -> Result<(), Fault> {
+pub(crate) fn within_bounds(length: usize, what: &str, span: Span) -> Result<(), Fault> {
     if length <= LONGEST {
         return Ok(());
     }

@@ -165,6 +165,7 @@ proptest! {
             assert_agrees(&binary(a.clone(), operator, text("%_a"), Kind::Bool), &columns);
         }
         let joined = binary(a.clone(), BinaryOp::Add, b.clone(), Kind::String);
+        prop_assert!(is_by_columns(&joined));
         assert_agrees(&joined, &columns);
         let upper = call(Function::ToUpper, vec![a.clone()], Kind::String);
         assert_agrees(&compare(upper, CompareOp::Less, joined), &columns);
