@@ -116,7 +116,7 @@ async fn sums_are_exact_and_refused_beyond_64_bits() {
     let there_and_back = ints(&[Some(most), Some(most), Some(-most), Some(-most), Some(1)]);
     assert_eq!(over(AggregateFunction::Sum, false, Kind::Integer, there_and_back).await.unwrap(), int(1));
     let beyond = over(AggregateFunction::Sum, false, Kind::Integer, ints(&[Some(most), Some(1)])).await.unwrap_err();
-    assert_eq!(fault_of(&beyond).map(|fault| (fault.code, fault.span)), Some(("number-overflow", SPAN)));
+    assert_eq!(fault_of(beyond).map(|fault| (fault.code, fault.span)), Some(("number-overflow", SPAN)));
     let mean =
         over(AggregateFunction::Avg, false, Kind::Float, ints(&[Some(most), Some(most), Some(most)])).await.unwrap();
     #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
@@ -124,7 +124,7 @@ async fn sums_are_exact_and_refused_beyond_64_bits() {
     assert_eq!(mean, float(nearest));
     let unsigned = (Kind::Unsigned, vec![int(u64::MAX.into()), int(1)]);
     let beyond = over(AggregateFunction::Sum, false, Kind::Integer, unsigned).await.unwrap_err();
-    assert_eq!(fault_of(&beyond).map(|fault| fault.code), Some("number-overflow"));
+    assert_eq!(fault_of(beyond).map(|fault| fault.code), Some("number-overflow"));
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn decimals_keep_all_their_digits() {
     assert_eq!(sum, decimal(5, 2));
     let beyond = (kind.clone(), vec![decimal(largest, 2), decimal(1, 2)]);
     let beyond = over(AggregateFunction::Sum, false, kind.clone(), beyond).await.unwrap_err();
-    assert_eq!(fault_of(&beyond).map(|fault| fault.code), Some("number-overflow"));
+    assert_eq!(fault_of(beyond).map(|fault| fault.code), Some("number-overflow"));
     let halves = (kind, vec![decimal(100, 2), decimal(50, 2)]);
     assert_eq!(over(AggregateFunction::Avg, false, Kind::Float, halves).await.unwrap(), float(0.75));
 }

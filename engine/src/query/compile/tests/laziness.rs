@@ -43,7 +43,7 @@ fn a_guard_keeps_faults_away_wherever_it_stands() {
 fn without_a_guard_the_fault_is_told_with_its_place() {
     let df = compiler().expr(&fragile()).unwrap();
     let error = by_columns(df, &Kind::Bool, &numbers()).unwrap_err();
-    let fault = fault_of(&error).expect("a fault");
+    let fault = fault_of(error).expect("a fault");
     assert_eq!((fault.code, fault.span), ("division-by-zero", crate::query::testing::SPAN));
 }
 

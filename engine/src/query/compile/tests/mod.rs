@@ -18,6 +18,7 @@ use datafusion::prelude::SessionContext;
 use super::*;
 use crate::query::arrow::{Reader, encode};
 use crate::query::eval::{Row, evaluate};
+use crate::query::exec::error::{Cause, cause_of};
 use crate::query::fault::Fault;
 use crate::query::testing::{context, identical, layouts};
 use crate::value::Value;
@@ -77,7 +78,10 @@ pub(super) fn assert_agrees(expr: &Expr, columns: &[(Kind, Vec<CypherValue>)]) {
             }
             assert_eq!(meant.len(), found.len());
         }
-        (Err(fault), Err(error)) => assert_eq!(fault_of(&error), Some(&fault), "{error}"),
+        (Err(fault), Err(error)) => {
+            let told = error.to_string();
+            assert_eq!(fault_of(error), Some(fault), "{told}");
+        }
         (meant, found) => panic!("{shown} is {found:?} by columns and {meant:?} by rows of {columns:?}"),
     }
 }
@@ -88,19 +92,9 @@ pub(super) fn is_by_columns(expr: &Expr) -> bool {
 }
 
 /// The fault that made a plan fail, if it was one.
-fn fault_of(error: &DataFusionError) -> Option<&Fault> {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(fault) = error.downcast_ref::<Fault>() {
-            return Some(fault);
-        }
-        source = match error.downcast_ref::<DataFusionError>() {
-            // What these hold is not always told as their source.
-            Some(DataFusionError::External(inner)) => Some(inner.as_ref()),
-            Some(DataFusionError::Shared(inner)) => Some(inner.as_ref()),
-            Some(DataFusionError::Context(_, inner)) => Some(inner.as_ref()),
-            _ => error.source(),
-        };
+fn fault_of(error: DataFusionError) -> Option<Fault> {
+    match cause_of(error) {
+        Cause::Fault(fault) => Some(fault),
+        Cause::Other(_) => None,
     }
-    None
 }
