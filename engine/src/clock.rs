@@ -170,6 +170,12 @@ impl Clock {
         }
     }
 
+    /// A hundred and twenty-eight random bits.
+    #[must_use]
+    pub fn random_u128(&self) -> u128 {
+        (u128::from(self.random_u64()) << 64) | u128::from(self.random_u64())
+    }
+
     /// A ULID of the current moment.
     #[must_use]
     pub fn ulid(&self) -> Ulid {
@@ -179,7 +185,7 @@ impl Clock {
     /// A ULID of the moment `at`.
     #[must_use]
     pub fn ulid_at(&self, at: Timestamp) -> Ulid {
-        let random = (u128::from(self.random_u64()) << 64) | u128::from(self.random_u64());
+        let random = self.random_u128();
         Ulid::from_parts(at.millis(), random)
     }
 }

@@ -29,7 +29,7 @@ impl Stamp {
         let now = clock.now().max(Timestamp(0));
         let time = before.map_or(now, |before| now.max(before.plus_micros(1)));
         let micros = u128::from(time.0.rem_euclid(1000).unsigned_abs());
-        let random = (u128::from(clock.random_u64()) << 64) | u128::from(clock.random_u64());
+        let random = clock.random_u128();
         let id = Ulid::from_parts(time.millis(), (micros << RANDOM_BITS) | (random & ((1 << RANDOM_BITS) - 1)));
         Self { commit: CommitId::new(id), time }
     }

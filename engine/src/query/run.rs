@@ -59,8 +59,7 @@ async fn query(core: &Arc<Core>, reference: &str, text: &str, params: &Params) -
     let at = core.snapshot(reference).await?;
     let statement = Arc::new(prepare(text, &at.catalog, params)?);
     let clock = core.clock();
-    let seed = (u128::from(clock.random_u64()) << 64) | u128::from(clock.random_u64());
-    let context = Arc::new(EvalContext::new(at.catalog.clone(), clock.now(), seed));
+    let context = Arc::new(EvalContext::new(at.catalog.clone(), clock.now(), clock.random_u128()));
     let cx = QueryContext::new(core, &at, text, statement.clone(), context);
     if statement.explain {
         return explained(&cx, io).await;

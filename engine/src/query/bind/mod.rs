@@ -42,13 +42,23 @@ use super::kind::Kind;
 use super::{CypherValue, Params, QueryError};
 use crate::ids::TableId;
 use crate::schema::Catalog;
-use crate::syntax::{Finding, Span, parse_statement};
+use crate::syntax::{self, Finding, Span, parse_statement};
 
 /// Reads the statement `text` and binds it against `catalog`.
 pub(crate) fn prepare(text: &str, catalog: &Catalog, params: &Params) -> Result<Statement, QueryError> {
-    let refused = |findings| QueryError::refused(text, findings);
-    let statement = parse_statement(text).map_err(refused)?;
-    Binder::new(text, catalog, params).bind(&statement).map_err(refused)
+    let statement = parse_statement(text).map_err(|findings| QueryError::refused(text, findings))?;
+    bind(text, &statement, catalog, params)
+}
+
+/// Binds a statement that was read from `text` against `catalog`.
+pub(crate) fn bind(
+    text: &str,
+    statement: &syntax::Statement,
+    catalog: &Catalog,
+    params: &Params,
+) -> Result<Statement, QueryError> {
+    let bound = Binder::new(text, catalog, params).bind(statement);
+    bound.map_err(|findings| QueryError::refused(text, findings))
 }
 
 /// What is known while a statement is being bound.

@@ -73,9 +73,10 @@ impl Graph {
             let work = UpdateWork {
                 core: core.clone(),
                 text: statement.to_owned(),
+                parsed,
                 params,
                 now: core.clock().now(),
-                seed: (u128::from(core.clock().random_u64()) << 64) | u128::from(core.clock().random_u64()),
+                seed: core.clock().random_u128(),
                 change: ChangeId::new(core.clock().ulid()),
                 edge_ids: EdgeIds::new(core.clock().ulid()),
             };

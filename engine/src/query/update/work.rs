@@ -18,13 +18,13 @@ use crate::error::Error;
 use crate::graph::{ChangeInfo, CommitInfo, Core};
 use crate::ids::{ChangeId, TableId};
 use crate::publish::{Evaluation, Snapshot, Work};
-use crate::query::bind::prepare;
+use crate::query::bind::bind;
 use crate::query::bound::{Body, Output, Plan, Statement, VarId};
 use crate::query::eval::EvalContext;
 use crate::query::exec::{QueryContext, rows};
 use crate::query::{CypherValue, Params};
 use crate::record::ChangeKind;
-use crate::syntax::Span;
+use crate::syntax::{self, Span};
 use crate::write::shape::Shapes;
 use crate::write::{Counts, EdgeIds, TypedOperation, write_typed};
 
@@ -43,6 +43,8 @@ const SOURCE: &str = "statement";
 pub(super) struct UpdateWork {
     pub(super) core: Arc<Core>,
     pub(super) text: String,
+    /// The text as it was read, once for all heads.
+    pub(super) parsed: syntax::Statement,
     pub(super) params: Params,
     pub(super) now: Timestamp,
     pub(super) seed: u128,
@@ -70,7 +72,7 @@ impl Work for UpdateWork {
     type Report = Done;
 
     async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Done>, Error> {
-        let statement = Arc::new(prepare(&self.text, &at.catalog, &self.params)?);
+        let statement = Arc::new(bind(&self.text, &self.parsed, &at.catalog, &self.params)?);
         let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
         let (operations, spans, returned) = self.apply(at, &statement, &shapes).await?;
         let outcome = write_typed(&self.core, at, &shapes, SOURCE, self.change, operations).await;
