@@ -6,8 +6,10 @@
 //! looked up among the nodes of the other. Nothing is to be done if the nodes lost nothing.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use datafusion::logical_expr::Expr;
 use futures::TryStreamExt as _;
 use futures::future::try_join_all;
@@ -218,20 +220,18 @@ impl Ends<'_> {
     async fn needs(&self, pool: &Arc<Pool>) -> Result<Needs, Error> {
         let columns = self.shapes.columns_of(self.end.space).to_vec();
         let mut needs = Needs { facts: Facts::new(pool), few: Some(HashMap::new()) };
-        let mut batches = self.changed_edges(columns.clone());
-        while let Some(batch) = batches.try_next().await? {
-            let Some(addresses) = addresses(&batch) else { continue };
-            for (at, address) in addresses.values().iter().enumerate() {
-                let row = Row::read(self.edges, &columns, &batch, at);
-                let Some(digest) = row.digest(&self.shapes, self.edges, self.end.space) else { continue };
-                let fact = Fact::new(digest, What::StoredNeeds, 0, *address);
-                needs.facts.push(&fact).map_err(|source| WriteError::Temporary { source })?;
-                if let Some(few) = &mut needs.few {
-                    few.entry(digest).or_insert_with(|| row.tuple(&self.shapes, self.edges, self.end.space));
+        for_each_row(self.changed_edges(columns.clone()), |batch, at, address| {
+            let row = Row::read(self.edges, &columns, batch, at);
+            let Some(digest) = row.digest(&self.shapes, self.edges, self.end.space) else { return Ok(()) };
+            if let Some(few) = &mut needs.few {
+                few.entry(digest).or_insert_with(|| row.tuple(&self.shapes, self.edges, self.end.space));
+                if few.len() > MOST_ENDS {
+                    needs.few = None;
                 }
             }
-            needs.few = needs.few.filter(|few| few.len() <= MOST_ENDS);
-        }
+            needs.facts.push(&Fact::new(digest, What::StoredNeeds, 0, address))
+        })
+        .await?;
         Ok(needs)
     }
 
@@ -240,16 +240,13 @@ impl Ends<'_> {
         let mut facts = Facts::new(pool);
         let Some(nodes) = nodes else { return Ok(facts) };
         let columns = self.shapes.columns_of(self.nodes.key).to_vec();
-        let mut batches = nodes.scan(Scan { columns: columns.clone(), filter, limit: None, addresses: true });
-        while let Some(batch) = batches.try_next().await? {
-            let Some(addresses) = addresses(&batch) else { continue };
-            for (at, address) in addresses.values().iter().enumerate() {
-                let row = Row::read(self.nodes, &columns, &batch, at);
-                let Some(digest) = row.digest(&self.shapes, self.nodes, self.nodes.key) else { continue };
-                let fact = Fact::new(digest, What::Stored, 0, *address);
-                facts.push(&fact).map_err(|source| WriteError::Temporary { source })?;
-            }
-        }
+        let batches = nodes.scan(Scan { columns: columns.clone(), filter, limit: None, addresses: true });
+        for_each_row(batches, |batch, at, address| {
+            let row = Row::read(self.nodes, &columns, batch, at);
+            let digest = row.digest(&self.shapes, self.nodes, self.nodes.key);
+            digest.map_or(Ok(()), |digest| facts.push(&Fact::new(digest, What::Stored, 0, address)))
+        })
+        .await?;
         Ok(facts)
     }
 
@@ -260,17 +257,29 @@ impl Ends<'_> {
             return Ok(keys);
         }
         let columns = self.shapes.columns_of(self.edges.key).to_vec();
-        let mut batches = self.changed_edges(columns.clone());
-        while let Some(batch) = batches.try_next().await? {
-            let Some(addresses) = addresses(&batch) else { continue };
-            for (at, address) in addresses.values().iter().enumerate() {
-                if wanted.contains(*address) {
-                    let row = Row::read(self.edges, &columns, &batch, at);
-                    let key = row.text(&self.shapes, self.edges, self.edges.key);
-                    keys.push((self.edges.name().to_owned(), key));
-                }
+        for_each_row(self.changed_edges(columns.clone()), |batch, at, address| {
+            if wanted.contains(address) {
+                let row = Row::read(self.edges, &columns, batch, at);
+                let key = row.text(&self.shapes, self.edges, self.edges.key);
+                keys.push((self.edges.name().to_owned(), key));
             }
-        }
+            Ok(())
+        })
+        .await?;
         Ok(keys)
     }
+}
+
+/// Visits the rows of a scan that gives addresses: the batch and the place in it where a row is, and the row's address.
+async fn for_each_row(
+    mut batches: BatchStream,
+    mut visit: impl FnMut(&RecordBatch, usize, u64) -> io::Result<()> + Send,
+) -> Result<(), Error> {
+    while let Some(batch) = batches.try_next().await? {
+        let Some(addresses) = addresses(&batch) else { continue };
+        for (at, address) in addresses.values().iter().enumerate() {
+            visit(&batch, at, *address).map_err(|source| WriteError::Temporary { source })?;
+        }
+    }
+    Ok(())
 }
