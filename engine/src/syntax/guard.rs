@@ -8,16 +8,15 @@ const MAX_NESTING: usize = 64;
 /// At most this many tokens may stand in one another: of each open bracket, those since its last comma. This bounds the depth of the
 /// parser's tree, which a chain of operators builds up as well as brackets do.
 const MAX_CHAIN: usize = 4_000;
-/// The words that begin such clauses.
-const CLAUSES: [&str; 5] = ["MATCH", "WITH", "UNWIND", "RETURN", "UNION"];
 /// A condition is no longer than this.
 const MAX_CONDITION: usize = 4_000;
 /// A statement is no longer than this: its parser takes time that grows faster than the text.
 const MAX_STATEMENT: usize = 40_000;
-
 /// A statement has at most this many clauses that read or return. The parser's time grows faster than their number; how many can be
 /// planned, the binder decides.
 const MAX_CLAUSES: usize = 1_000;
+/// The words that begin such clauses.
+const CLAUSES: [&str; 5] = ["MATCH", "WITH", "UNWIND", "RETURN", "UNION"];
 
 /// Refuses a text that overflows the stack or breaks out of what it is wrapped in.
 pub(super) fn guard(text: &str, subject: Subject) -> Result<(), Finding> {

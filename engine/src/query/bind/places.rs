@@ -49,9 +49,11 @@ impl Binder<'_> {
         let before = self.parts;
         self.parts += weight;
         if before <= MAX_WEIGHT && self.parts > MAX_WEIGHT {
-            let message = "the statement is too long to be planned: it may have 200 clauses and nodes, where an edge or a \
-                           UNION counts for six";
-            self.report(span, message.to_owned());
+            let message = format!(
+                "the statement is too long to be planned: it may have {MAX_WEIGHT} clauses and nodes, where an edge or a \
+                 UNION counts for {HEAVY}"
+            );
+            self.report(span, message);
         }
     }
 

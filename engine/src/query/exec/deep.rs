@@ -4,7 +4,7 @@ use datafusion::error::DataFusionError;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Bytes of such a stack. Only what is used of it becomes memory. A clause takes about 60 KiB in a debug build.
+/// Bytes of such a stack. Only what is used of it becomes memory. In a debug build 140 clauses, or 25 nodes in a path, overflowed 8 MiB.
 const STACK: usize = 256 << 20;
 
 /// Runs `work`, which makes a future, to its end.
@@ -22,6 +22,6 @@ where
             // Nobody waits any more when the statement was let go of.
             let _ = sender.send(runtime.block_on(work()));
         })
-        .map_err(DataFusionError::IoError)?;
+        .map_err(|error| DataFusionError::ResourcesExhausted(format!("no thread to plan it on: {error}")))?;
     receiver.await.map_err(|_| DataFusionError::Internal("the thread that planned the statement died".to_owned()))?
 }
