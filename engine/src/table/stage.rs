@@ -90,16 +90,7 @@ impl Table {
         let TableWrite { remove, remove_all, insert, insert_rows } = write;
         let removal = self.plan_removal(&remove, remove_all, insert_rows)?;
 
-        // A version older than the schema first gets the schema, by a manifest of its own that touches no data.
-        let mut files = Vec::new();
-        let base = if self.mapping.is_aligned() {
-            self.dataset.clone()
-        } else {
-            let base = project(&self.dataset, lance_schema(&self.layout)?).await.map_err(failed)?;
-            files.push(base.manifest_location().path.clone());
-            base
-        };
-
+        let (base, mut files) = self.aligned("writing").await?;
         let dropped = Arc::new(AtomicU64::new(0));
         let rows = self.rows_to_write(&removal.folded, (remove, dropped.clone()), insert, insert_rows).await;
         let (thinned, new) = future::try_join(thin(table, &base, removal.thinned), self.append(&base, rows)).await?;
@@ -134,6 +125,18 @@ impl Table {
         self.tables.remember(table, dataset).await;
         self.forget_ahead().await;
         Ok(staged)
+    }
+
+    /// What is written upon, and the files that this took: a version older than the schema first gets the schema, by a manifest of its own
+    /// that touches no data. `doing` is what an error says went on.
+    pub(super) async fn aligned(&self, doing: &'static str) -> Result<(Arc<Dataset>, Vec<Path>), TableError> {
+        if self.mapping.is_aligned() {
+            return Ok((self.dataset.clone(), Vec::new()));
+        }
+        let projected = project(&self.dataset, lance_schema(&self.layout)?).await;
+        let base = projected.map_err(|error| TableError::from_lance(self.layout.table.id, doing, error))?;
+        let manifest = base.manifest_location().path.clone();
+        Ok((base, vec![manifest]))
     }
 
     /// Decides, without I/O, what becomes of each fragment.

@@ -32,10 +32,9 @@ use lance_table::io::deletion::{deletion_file_path, write_deletion_file};
 use object_store::path::Path;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use super::create::{commit, project};
+use super::create::commit;
 use super::deletions::same_columns;
 use super::fold::{FragmentSize, Incoming, plan_fold};
-use super::mapping::lance_schema;
 use super::stage::{replace, staged_version};
 use super::{BatchStream, StagedVersion, Table, TableError, TableWrite, provider};
 use plan::{Outcome, Plan};
@@ -78,14 +77,7 @@ impl Table {
         let Combination { take, remove, twins, insert, insert_rows } = combination;
         let plan = Box::pin(plan::plan(self, source, (take, remove), &twins)).await?;
 
-        let mut files = Vec::new();
-        let base = if self.mapping.is_aligned() {
-            self.dataset.clone()
-        } else {
-            let base = project(&self.dataset, lance_schema(&self.layout)?).await.map_err(failed)?;
-            files.push(base.manifest_location().path.clone());
-            base
-        };
+        let (base, mut files) = self.aligned("merging").await?;
         let store = base.object_store(None).await.map_err(failed)?;
         let nothing_folded = (RoaringTreemap::new(), Arc::new(AtomicU64::new(0)));
         let rows = self.rows_to_write(&[], nothing_folded, insert, insert_rows).await;
