@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use pleach::{ChangeOptions, LoadMode};
+use pleach::LoadMode;
 use serde_json::json;
 
+use super::change::Change;
 use super::{commit_text, files};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -33,15 +34,8 @@ pub(crate) struct Args {
     /// What happens to rows whose key is already there
     #[arg(long, value_enum, default_value_t = Mode::Append)]
     mode: Mode,
-    /// What the change is about
-    #[arg(short, long, value_name = "TEXT")]
-    message: Option<String>,
-    /// Refuse unless this commit is the branch's head
-    #[arg(long, value_name = "REF")]
-    if_head: Option<String>,
-    /// A name for this request: however often it is sent, it takes effect once
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    change: Change,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -67,7 +61,7 @@ impl From<Mode> for LoadMode {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     let (input, size) = files::open_input(&args.file)?;
     let graph = context.graph().await?;
-    let options = ChangeOptions { if_head: args.if_head, request_id: args.request_id, ..context.change(args.message) };
+    let options = args.change.options(context);
     let bar = load_bar(size, context.json());
     let progress = |bytes: u64, lines: u64| {
         bar.set_position(bytes);

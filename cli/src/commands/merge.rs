@@ -1,8 +1,9 @@
 //! `pleach merge`.
 
-use pleach::{ChangeOptions, MergeOptions, MergeOutcome, MergedTable};
+use pleach::{MergeOptions, MergeOutcome, MergedTable};
 use serde_json::json;
 
+use super::change::Change;
 use super::commit_text;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,20 +27,13 @@ pub(crate) struct Args {
     /// The branch to merge into
     #[arg(long, value_name = "BRANCH")]
     into: String,
-    /// What the merge is about
-    #[arg(short, long, value_name = "TEXT")]
-    message: Option<String>,
-    /// Refuse unless this commit is the head of the branch to merge into
-    #[arg(long, value_name = "REF")]
-    if_head: Option<String>,
-    /// A name for this request: however often it is sent, it takes effect once
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    change: Change,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     let graph = context.graph().await?;
-    let change = ChangeOptions { if_head: args.if_head, request_id: args.request_id, ..context.change(args.message) };
+    let change = args.change.options(context);
     let report = graph.merge(&args.source, &args.into, MergeOptions { change }).await?;
     if context.json() {
         let bases: Vec<Parent<'_>> = report.bases.iter().map(Parent::from).collect();

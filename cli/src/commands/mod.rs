@@ -20,6 +20,7 @@ pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod statement;
 
+mod change;
 mod commit_text;
 mod files;
 

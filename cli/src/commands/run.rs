@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pleach::ChangeOptions;
 use serde::Serialize;
 
+use super::change::Change;
 use super::commit_text;
 use super::statement::{Format, Statement};
 use crate::context::Context;
@@ -30,15 +30,8 @@ pub(crate) struct Args {
     /// The branch to change
     #[arg(short, long, alias = "at", value_name = "NAME", default_value = "main")]
     branch: String,
-    /// What the change is about
-    #[arg(short, long, value_name = "TEXT")]
-    message: Option<String>,
-    /// Refuse unless this commit is the branch's head
-    #[arg(long, value_name = "REF")]
-    if_head: Option<String>,
-    /// A name for this request: however often it is sent, it takes effect once
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
+    #[command(flatten)]
+    change: Change,
 }
 
 /// What the statement did, as one JSON object.
@@ -55,7 +48,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     let text = args.statement.text()?;
     let params = args.statement.params()?;
     let graph = context.graph().await?;
-    let options = ChangeOptions { if_head: args.if_head, request_id: args.request_id, ..context.change(args.message) };
+    let options = args.change.options(context);
     let report = graph.run(&args.branch, &text, params, options).await?;
     let names: Vec<String> = report.columns.clone();
     let format = args.statement.format(context);
