@@ -9,7 +9,7 @@ use kit::graphs::{assert_whole, by_kit, export, init_options};
 use kit::rig::{Proxy, Rig};
 use pleach::clock::Clock;
 use pleach::store::{Store, StoreOptions};
-use pleach::{ChangeOptions, Error, ErrorKind, Graph, Write};
+use pleach::{ChangeOptions, Error, ErrorKind, Graph, MergeOptions, MergeOutcome, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -35,7 +35,7 @@ struct Job {
 enum Task {
     /// One row and commit a round, on this branch.
     Commit { branch: String },
-    /// Each round a branch of its own: made, written to, deleted.
+    /// Each round two branches of its own: made, written to, one fast-forwarded into the other, deleted.
     Branches,
 }
 
@@ -86,25 +86,56 @@ impl Worker {
         self.report.acknowledged.insert(row.to_owned(), commit.id.to_string());
     }
 
-    async fn branch(&mut self, name: &str) {
-        self.ask(&format!("{name}-create"), |graph, options| async move {
-            graph.create_branch(name, "main", options).await
-        })
-        .await;
-        for round in 0..2 {
-            self.commit(name, &format!("{name}-{round}")).await;
-        }
+    /// A branch and another that is made from it, written to, and taken over by a fast-forward.
+    async fn branches(&mut self, name: &str) {
+        let next = format!("{name}/next");
+        let rows = [format!("{name}-0"), format!("{name}-1")];
+        self.create(name, "main").await;
+        self.commit(name, &rows[0]).await;
+        self.create(&next, name).await;
+        self.commit(&next, &rows[1]).await;
+        assert_eq!(self.own_rows(name).await, 1, "{name} has nothing of the other branch");
+        self.fast_forward(&next, name).await;
+        self.delete(&next).await;
+        assert_eq!(self.own_rows(name).await, 2, "{name} has what was written to both");
+        // Its beginning, the row of its own, and the fast-forward: nothing twice.
+        let log = self.ask(name, |graph, _| async move { graph.log(name, 3).await }).await;
+        let told: Vec<_> = log.iter().map(pleach::CommitInfo::reference).collect();
+        assert_eq!(told, [2, 1, 0].map(|seq| format!("{name}@{seq}")));
+        let parents: Vec<_> = log[0].parents.iter().map(|parent| parent.id.to_string()).collect();
+        assert_eq!(parents, rows.map(|row| self.report.acknowledged[&row].clone()), "{log:#?}");
+        self.delete(name).await;
+        // They went with their branches.
+        self.report.acknowledged.clear();
+    }
+
+    async fn create(&mut self, name: &str, from: &str) {
+        let create = |graph: Graph, options| async move { graph.create_branch(name, from, options).await };
+        self.ask(&format!("{name}-create"), create).await;
+    }
+
+    async fn delete(&mut self, name: &str) {
+        let delete = |graph: Graph, options| async move { graph.delete_branch(name, options).await };
+        self.ask(&format!("{name}-delete"), delete).await;
+    }
+
+    /// Whether the answer was had at once or by asking again, it tells of one fast-forward.
+    async fn fast_forward(&mut self, source: &str, into: &str) {
+        let merge = |graph: Graph, change| async move { graph.merge(source, into, MergeOptions { change }).await };
+        let report = self.ask(&format!("{source}-merge"), merge).await;
+        assert_eq!(report.outcome, MergeOutcome::FastForward, "{source} into {into}");
+        let commit = report.commit.unwrap_or_else(|| panic!("{source}: a fast-forward is a commit"));
+        assert_eq!(commit.reference(), format!("{into}@2"));
+    }
+
+    /// How many rows of the branches of this name a branch has.
+    async fn own_rows(&mut self, name: &str) -> usize {
         let export = |graph: Graph, _| async move {
             let mut lines = Vec::new();
             graph.export(name, &[], &mut lines).await.map(|_| lines)
         };
         let seen = String::from_utf8(self.ask(name, export).await).expect("exports are UTF-8");
-        let own = seen.lines().filter(|line| line.contains(&format!("\"{name}-"))).count();
-        assert_eq!(own, 2, "{name} has its rows");
-        self.ask(&format!("{name}-delete"), |graph, options| async move { graph.delete_branch(name, options).await })
-            .await;
-        // They went with their branch.
-        self.report.acknowledged.clear();
+        seen.lines().filter(|line| line.contains(&format!("\"{name}-"))).count()
     }
 }
 
@@ -133,7 +164,7 @@ async fn worker() {
         let name = format!("{}-{round}", job.name);
         match &job.task {
             Task::Commit { branch } => worker.commit(branch, &name).await,
-            Task::Branches => worker.branch(&name).await,
+            Task::Branches => worker.branches(&name).await,
         }
     }
     std::fs::write(&job.report, serde_json::to_vec(&worker.report).expect("JSON")).expect("a report");
