@@ -160,6 +160,18 @@ async fn costs_are_the_same_with_ten_and_with_a_thousand_branches() {
         cost.see(&store.io().take());
         assert!(warm.serial <= 2, "{warm:?}");
         assert!(cost.serial <= 3, "{cost:?}");
+        let store = world.store();
+        let cold = Graph::open_on(store.clone()).await.expect("it opens");
+        assert!(cold.get("main", "Person", &key(0)).await.expect("a read").is_some());
+        let read = store.io().take();
+        assert!(read.serial_depth <= 8 && read.lists == 1, "{read:?}");
+        // Only a listing asks about each branch: for its head and that head's record, many side by side.
+        let store = world.store();
+        let cold = Graph::open_on(store.clone()).await.expect("it opens");
+        let listed = cold.branches().await.expect("branches").len() as u64;
+        let listing = store.io().take();
+        assert!(listed > target && listing.requests() <= 2 * listed + 8, "{listed} {listing:?}");
+        assert!(listing.serial_depth <= 6 + listed / 16, "{listed} {listing:?}");
         let mut write = Most::default();
         for _ in 0..SAW_TOOTH {
             write.see(&commit(&graph, next).await);

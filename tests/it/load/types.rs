@@ -1,7 +1,7 @@
 //! Every type against every kind of JSON value: only documented pairs are accepted.
 
-use kit::graphs::{graph, load};
-use pleach::LoadMode;
+use kit::graphs::{assert_whole, by_kit, export, graph, load, run};
+use pleach::{LoadMode, Params};
 
 /// (type, JSON texts it accepts)
 const TYPES: &[(&str, &[&str])] = &[
@@ -92,4 +92,55 @@ async fn the_same_literal_is_refused_in_the_same_words_at_each_door() {
     }
     load(&graph, LoadMode::Append, &line(r#""2024-01-01""#)).await.unwrap();
     assert_eq!(graph.get("main", "T", &[r#""2024-01-01""#.into()]).await.unwrap(), Some(line(r#""2024-01-01""#)));
+}
+
+/// An error with all that it comes from, since what is computed for each row fails in the middle of a statement.
+fn causes(error: &dyn std::error::Error) -> String {
+    let all: Vec<String> =
+        std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
+    all.join("\n")
+}
+
+#[tokio::test]
+async fn each_clause_refuses_a_literal_by_naming_it_and_takes_what_a_load_takes() {
+    let graph = graph("CREATE NODE TABLE T (k DATE PRIMARY KEY, d DATE);").await;
+    let statements = [
+        "MATCH (t:T) WHERE t.d = date(VALUE) RETURN t.d",
+        "MATCH (t:T {d: date(VALUE)}) RETURN t.d",
+        "CREATE (t:T {k: date('2024-01-01'), d: date(VALUE)}) RETURN t.d",
+        "MERGE (t:T {k: date('2024-01-01')}) SET t.d = date(VALUE) RETURN t.d",
+        "UNWIND [VALUE] AS text MERGE (t:T {k: date('2024-01-01')}) SET t.d = date(text) RETURN t.d",
+    ];
+    let params = |value: &str| Params::new().with("value", value);
+    for value in ["2024-02-30", "20240101", "01.01.2024"] {
+        for statement in statements {
+            for written in [format!("'{value}'"), "$value".to_owned()] {
+                let text = statement.replace("VALUE", &written);
+                let error = graph.run("main", &text, params(value), by_kit()).await.expect_err(&text);
+                let (told, in_a_row) = (causes(&error), statement.starts_with("UNWIND"));
+                let words =
+                    if in_a_row { format!("\"{value}\" is no date") } else { format!("'{value}' is not a date") };
+                assert!(told.contains(&words), "{text}: {told}");
+            }
+        }
+    }
+    assert_eq!(export(&graph, "main").await, "");
+
+    // One that is a date is the same day through each of them.
+    for statement in statements.iter().rev() {
+        for written in ["'2024-01-01'", "$value"] {
+            if statement.starts_with("CREATE") {
+                run(&graph, "MATCH (t:T) DELETE t").await.expect("room for it");
+            }
+            let text = statement.replace("VALUE", written);
+            let report = graph.run("main", &text, params("2024-01-01"), by_kit()).await.expect(&text);
+            assert_eq!(report.rows.len(), 1, "{text}");
+            assert_eq!(
+                export(&graph, "main").await,
+                "{\"table\":\"T\",\"data\":{\"k\":\"2024-01-01\",\"d\":\"2024-01-01\"}}\n",
+                "{text}"
+            );
+        }
+    }
+    assert_whole(&graph).await;
 }
