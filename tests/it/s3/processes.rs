@@ -259,7 +259,7 @@ async fn twelve_processes_and_a_bad_network_lose_and_double_nothing() {
         |name: String, rounds, task| Process::start(job(folder.path(), &rig, &proxy.endpoint(), &name, rounds, task));
     let mut processes: Vec<Process> = (0..WRITERS)
         .map(|n| start(format!("w{n}"), COMMITS, Task::Commit { branch: "main".to_owned() }))
-        .chain((0..4).map(|n| start(format!("b{n}"), 3, Task::Branches)))
+        .chain((0..4).map(|n| start(format!("b{n}"), 2, Task::Branches)))
         .collect();
     trouble(&proxy, &mut processes).await;
 
