@@ -59,6 +59,7 @@ pub(crate) enum Command {
     Branch(commands::branch::Command),
     Merge(commands::merge::Args),
     MergeBase(commands::merge_base::Args),
+    Optimize(commands::optimize::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
     #[command(subcommand)]

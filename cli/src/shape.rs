@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pleach::store::IoStats;
-use pleach::{BranchInfo, ChangeInfo, CommitInfo, MergedTable, ParentInfo, TableCounts};
+use pleach::{BranchInfo, ChangeInfo, CommitInfo, MergedTable, OptimizedTable, ParentInfo, TableCounts};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -55,6 +55,15 @@ pub(crate) struct Counts {
 pub(crate) struct Merged {
     rows_before: Option<u64>,
     rows: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Optimized {
+    fragments_before: u64,
+    fragments: u64,
+    rows: u64,
+    rewritten_bytes: u64,
+    written_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,6 +127,23 @@ pub(crate) fn merged_tables(tables: &BTreeMap<String, MergedTable>) -> BTreeMap<
 impl From<&MergedTable> for Merged {
     fn from(table: &MergedTable) -> Self {
         Self { rows_before: table.rows_before, rows: table.rows }
+    }
+}
+
+/// What an optimize made of each table, by name.
+pub(crate) fn optimized_tables(tables: &BTreeMap<String, OptimizedTable>) -> BTreeMap<&str, Optimized> {
+    tables.iter().map(|(name, table)| (name.as_str(), table.into())).collect()
+}
+
+impl From<&OptimizedTable> for Optimized {
+    fn from(table: &OptimizedTable) -> Self {
+        Self {
+            fragments_before: table.fragments_before,
+            fragments: table.fragments,
+            rows: table.rows,
+            rewritten_bytes: table.rewritten_bytes,
+            written_bytes: table.written_bytes,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod graph;
 pub mod ids;
 pub mod log;
 mod merge;
+mod optimize;
 mod publish;
 mod query;
 mod read;
@@ -25,6 +26,7 @@ pub use error::{Conflict, ConflictKind, Error, ErrorKind};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
 pub use merge::{MergeError, MergeOptions, MergeOutcome, MergeReport, MergedTable};
+pub use optimize::{OptimizeOptions, OptimizeReport, OptimizedTable};
 pub use publish::PublishError;
 pub use query::{
     CypherValue, EdgeValue, NodeValue, Params, QueryColumn, QueryError, QueryRows, QueryRunError, RunReport,

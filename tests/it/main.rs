@@ -12,6 +12,7 @@ mod load;
 mod log;
 mod memory;
 mod merge;
+mod optimize;
 mod proxy;
 mod query;
 mod s3;

@@ -13,6 +13,7 @@ pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod merge_base;
+pub(crate) mod optimize;
 pub(crate) mod probe;
 pub(crate) mod query;
 pub(crate) mod run;
@@ -39,6 +40,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Branch(command) => branch::run(command, &context).await,
         Command::Merge(args) => merge::run(args, &context).await,
         Command::MergeBase(args) => merge_base::run(args, &context).await,
+        Command::Optimize(args) => optimize::run(args, &context).await,
         Command::Log(args) => log::run(args, &context).await,
         Command::Show(args) => show::run(args, &context).await,
         Command::Schema(command) => schema::run(command, &context).await,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
-use lance_table::format::Fragment;
+use lance_table::format::{DataFile, Fragment};
 
 use super::{BatchStream, Layout, Scan, Table, TableError};
 use crate::ids::TableId;
@@ -15,10 +15,16 @@ use crate::ids::TableId;
 pub(super) const FRAGMENTS_PER_TIER: usize = 16;
 
 /// The upper bounds of the tiers, in bytes; a larger fragment is never folded.
-const TIERS: [u64; 3] = [1 << 20, 8 << 20, 64 << 20];
+const TIERS: [u64; 3] = [1 << 20, 8 << 20, LARGEST_FOLDED];
+
+/// Bytes of the largest fragment that a write folds.
+pub(super) const LARGEST_FOLDED: u64 = 64 << 20;
 
 /// Bytes of data files that are read ahead at most: a full first tier. Larger folds are rare, and worth a round.
 const AHEAD_BYTES: u64 = FRAGMENTS_PER_TIER as u64 * TIERS[0];
+
+/// Bytes of the fragments that a fold reads at once: as many as a scan reads ahead.
+const GROUP_BYTES: u64 = 64 << 20;
 
 /// The rows of fragments that a write will probably fold, with their addresses.
 pub(super) struct Ahead {
@@ -71,14 +77,47 @@ impl Table {
         self.tables.ahead().invalidate(&self.key()).await;
     }
 
+    /// Reads fragments side by side as far as they are small, and one group of them after another: each that is being read holds pages of
+    /// all its columns, beyond what the scan counts as read ahead.
     fn whole_rows(&self, fragments: Vec<Fragment>) -> BatchStream {
-        let scan = Scan { columns: self.layout.all_columns(), addresses: true, ..Scan::default() };
-        self.scan_fragments(scan, Some(fragments))
+        let table = self.clone();
+        let read = move |group| {
+            let scan = Scan { columns: table.layout.all_columns(), addresses: true, ..Scan::default() };
+            table.scan_fragments(scan, Some(group))
+        };
+        stream::iter(in_groups(fragments, data_bytes)).map(read).flatten().boxed()
     }
 
     fn key(&self) -> (TableId, u64) {
         (self.layout.table.id, self.version.version)
     }
+}
+
+/// Puts fragments into groups that have up to [`GROUP_BYTES`] together, or are one fragment.
+fn in_groups<F>(fragments: Vec<F>, bytes_of: impl Fn(&F) -> u64) -> Vec<Vec<F>> {
+    let (mut groups, mut together) = (Vec::<Vec<F>>::new(), 0);
+    for fragment in fragments {
+        let bytes = bytes_of(&fragment);
+        together += bytes;
+        match groups.last_mut() {
+            Some(group) if together <= GROUP_BYTES => group.push(fragment),
+            _ => {
+                groups.push(vec![fragment]);
+                together = bytes;
+            }
+        }
+    }
+    groups
+}
+
+/// Bytes of a fragment's data files.
+fn data_bytes(fragment: &Fragment) -> u64 {
+    fragment.files.iter().map(file_bytes).sum()
+}
+
+/// Bytes of a data file; every version that we write tells them.
+pub(super) fn file_bytes(file: &DataFile) -> u64 {
+    file.file_size_bytes.get().map_or(0, u64::from)
 }
 
 /// What the planner has to know of a fragment.
@@ -114,12 +153,11 @@ impl FragmentSize {
             None => 0,
         };
         let live = rows.checked_sub(removed).ok_or_else(|| damaged("has more removed rows than rows"))?;
-        let bytes = fragment.files.iter().map(|file| file.file_size_bytes.get().map_or(0, u64::from)).sum();
-        Ok(Self { id: fragment.id, bytes, rows, live })
+        Ok(Self { id: fragment.id, bytes: data_bytes(fragment), rows, live })
     }
 
     /// Bytes that its live rows would have in a file of their own.
-    fn live_bytes(&self) -> u64 {
+    pub(super) fn live_bytes(&self) -> u64 {
         let share = u128::from(self.bytes) * u128::from(self.live) / u128::from(self.rows.max(1));
         u64::try_from(share).unwrap_or(self.bytes)
     }
@@ -169,6 +207,17 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn many_small_fragments_are_read_at_once_and_few_large_ones() {
+        let grouped = |sizes: &[u64]| -> Vec<usize> {
+            in_groups(sizes.to_vec(), |size| size * MIB).iter().map(Vec::len).collect()
+        };
+        assert_eq!(grouped(&[1; 48]), [48], "all at once: no round more than one scan takes");
+        assert_eq!(grouped(&[1; 130]), [64, 64, 2]);
+        assert_eq!(grouped(&[64, 1, 63, 256, 1, 1]), [1, 2, 1, 2]);
+        assert_eq!(grouped(&[]), Vec::<usize>::new());
+    }
 
     /// What a file of `rows` rows of 100 bytes takes; the overhead is that of a real one-row file.
     fn file_bytes(rows: u64) -> u64 {

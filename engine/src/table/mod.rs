@@ -4,6 +4,7 @@ mod beyond;
 #[cfg_attr(not(test), expect(dead_code, reason = "only its tests combine versions so far"))]
 mod combine;
 mod commit_handler;
+mod compact;
 mod create;
 mod deletions;
 #[cfg_attr(not(test), expect(dead_code, reason = "only its tests compare versions so far"))]
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg_attr(not(test), expect(unused_imports, reason = "only its tests combine versions so far"))]
 pub(crate) use combine::Combination;
+pub(crate) use compact::Compaction;
 #[cfg_attr(not(test), expect(unused_imports, reason = "only its tests compare versions so far"))]
 pub(crate) use delta::{Delta, DeltaKind, KeyChange, Spot};
 pub(crate) use error::TableError;

@@ -57,6 +57,13 @@ pub(crate) struct TableWrite {
     pub insert_rows: u64,
 }
 
+impl TableWrite {
+    /// No row goes and none comes.
+    pub(super) fn nothing() -> Self {
+        Self { remove: RoaringTreemap::new(), remove_all: false, insert: stream::empty().boxed(), insert_rows: 0 }
+    }
+}
+
 /// A written version that no record names yet, with the files that must be durable before one may.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedVersion {
@@ -69,13 +76,13 @@ pub(crate) struct StagedVersion {
 }
 
 /// What becomes of the fragments of the version written upon.
-struct Removal {
+pub(super) struct Removal {
     /// Fragments that vanish, for their rows are all gone or taken into the new file.
-    gone: Vec<u64>,
+    pub gone: Vec<u64>,
     /// Fragments that lose these rows.
-    thinned: BTreeMap<u64, RoaringBitmap>,
+    pub thinned: BTreeMap<u64, RoaringBitmap>,
     /// Fragments to read into the new file.
-    folded: Vec<Fragment>,
+    pub folded: Vec<Fragment>,
 }
 
 impl Table {
@@ -85,11 +92,15 @@ impl Table {
     /// If an address names no row, `insert` fails or yields other columns or another number of rows, or the store fails. Files may be left behind that no
     /// record names.
     pub(crate) async fn stage(&self, write: TableWrite) -> Result<StagedVersion, TableError> {
+        let removal = self.plan_removal(&write.remove, write.remove_all, write.insert_rows)?;
+        Box::pin(self.carry_out(removal, write)).await
+    }
+
+    /// Writes the version, once it is decided what becomes of each fragment.
+    pub(super) async fn carry_out(&self, removal: Removal, write: TableWrite) -> Result<StagedVersion, TableError> {
         let table = self.layout.table.id;
         let failed = |error| TableError::from_lance(table, "writing", error);
         let TableWrite { remove, remove_all, insert, insert_rows } = write;
-        let removal = self.plan_removal(&remove, remove_all, insert_rows)?;
-
         let (base, mut files) = self.aligned("writing").await?;
         let dropped = Arc::new(AtomicU64::new(0));
         let rows = self.rows_to_write(&removal.folded, (remove, dropped.clone()), insert, insert_rows).await;

@@ -15,6 +15,7 @@ const COMMANDS: &[&[&str]] = &[
     &["branch", "delete"],
     &["merge"],
     &["merge-base"],
+    &["optimize"],
     &["log"],
     &["show"],
     &["schema", "show"],

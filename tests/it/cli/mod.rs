@@ -6,6 +6,7 @@ mod help;
 mod init;
 mod input;
 mod merge;
+mod optimize;
 mod probe;
 mod readme;
 mod session;

@@ -133,8 +133,7 @@ async fn the_merge_after_a_compaction_reads_only_what_changed() {
         }
         let model: Model = (0..500).map(|n| (n, 1)).collect();
         let base = Version::new(base, model.clone()).await;
-        let write = super::TableWrite { remove_all: true, ..insert(rows(&layout, 0..500, 1)) };
-        let compacted = Version::new(rig.write(&base.table, write).await, model.clone()).await;
+        let compacted = Version::new(rig.compact(&base.table).await, model.clone()).await;
         let edit = |version: &Version, n: u64| upsert([version.at[&n]], rows(&layout, [n], 2));
         let mut edited = model.clone();
         edited.insert(7, 2);

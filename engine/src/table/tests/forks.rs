@@ -35,7 +35,7 @@ enum Step {
     Rewrite { every: u64 },
     /// Deletes rows.
     Delete { from: u64, count: u64 },
-    /// Writes all rows into one file.
+    /// Compacts, and where that gains nothing writes all rows into one file.
     Compact,
     /// Writes rows one after another, so that small files are folded.
     Trickle { from: u64, tag: i64 },
@@ -103,6 +103,7 @@ async fn step(rig: &Rig, versions: &[Version], parent: usize, step: &Step) -> Ve
             model.retain(|n, _| !keys.contains(n));
             rig.write(&before.table, remove(before.addresses_of(keys))).await
         }
+        Step::Compact if before.table.plan_compaction().unwrap().is_some() => rig.compact(&before.table).await,
         Step::Compact => write_all(rig, before, vec![], &model, true).await,
         Step::Trickle { from, tag } => {
             let mut table = before.table.clone();

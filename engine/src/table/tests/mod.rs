@@ -1,6 +1,7 @@
 //! Tests of the module over a store in memory.
 
 mod combining;
+mod compacting;
 mod costs;
 pub(crate) mod counting;
 mod deltas;
@@ -61,6 +62,13 @@ impl Rig {
     /// Stages a write and opens the result.
     pub(crate) async fn write(&self, table: &Table, write: TableWrite) -> Table {
         let staged = table.stage(write).await.unwrap();
+        self.open(table.layout(), &staged).await
+    }
+
+    /// Compacts a version that gains by it and opens the result.
+    pub(crate) async fn compact(&self, table: &Table) -> Table {
+        let plan = table.plan_compaction().unwrap().expect("something to gain");
+        let staged = table.compact(&plan).await.unwrap();
         self.open(table.layout(), &staged).await
     }
 
