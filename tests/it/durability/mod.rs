@@ -4,6 +4,7 @@ mod kill;
 mod nth_request;
 mod outcomes;
 mod processes;
+mod readers;
 
 /// A small schema with a node table and an edge table.
 const SCHEMA: &str = "

@@ -129,3 +129,28 @@ async fn what_hundreds_of_deleted_branches_brought_is_known() {
     assert_eq!(rows(&graph, "late", "brought").await.len(), usize::try_from(BRANCHES).unwrap());
     assert_whole(&graph).await;
 }
+
+/// What was asked as of a moment is answered alike for ever, whatever is merged later.
+#[tokio::test]
+async fn answers_as_of_a_moment_stay_as_they_were_when_an_older_change_is_merged() {
+    let graph = graph(SCHEMA).await;
+    prepare(&graph).await;
+    let mut moments = vec![put(&graph, "main", [person(1, "t1")]).await.time];
+    branch(&graph, "f", "main").await;
+    // Between the first and the second moment of main, on a table that main does not change.
+    put(&graph, "f", [city(1, "of f")]).await;
+    for name in ["t2", "t3"] {
+        moments.push(put(&graph, "main", [person(1, name)]).await.time);
+    }
+    let mut answers = Vec::new();
+    for time in &moments {
+        answers.push(export(&graph, &format!("main@{time}")).await);
+    }
+    assert!((1..).zip(&answers).all(|(n, answer)| answer.contains(&person(1, &format!("t{n}")))), "{answers:?}");
+    merge(&graph, "f", "main").await;
+    for (time, answer) in moments.iter().zip(&answers) {
+        assert_eq!(export(&graph, &format!("main@{time}")).await, *answer, "{time}");
+    }
+    assert_eq!(rows(&graph, "main", "of f").await, [city(1, "of f")]);
+    assert_whole(&graph).await;
+}

@@ -134,3 +134,31 @@ async fn all_broken_rules_are_told_together() {
     let codes: Vec<_> = refused.iter().map(|v| (v.line, v.code)).collect();
     assert_eq!(codes, [(Some(1), "check"), (Some(1), "unique"), (Some(2), "dangling-edge"), (Some(3), "cardinality")]);
 }
+
+/// Unique values are compared by their digests, and those of long texts are digests of all of them.
+#[tokio::test]
+async fn long_and_padded_unique_values_are_told_apart_to_the_last_character() {
+    let graph = graph("CREATE NODE TABLE U (id INT64 PRIMARY KEY, hash STRING UNIQUE);").await;
+    let row = |id: i64, hash: &str| format!(r#"{{"table":"U","data":{{"id":{id},"hash":"{hash}"}}}}"#);
+    let mut values: Vec<String> = Vec::new();
+    for length in [4_096, 4_097, 1_000_000] {
+        let long = "x".repeat(length);
+        // As long, and different in the last character alone.
+        values.extend([format!("{}y", &long[1..]), long]);
+    }
+    values.extend(["x", " x", "x ", "  x", ""].map(str::to_owned));
+    let rows = (1..).zip(&values).map(|(id, value)| row(id, value));
+    write(&graph, rows.fold(Write::new(), Write::insert_json)).await.unwrap();
+    for value in &values {
+        let again = row(100, value);
+        let error = write(&graph, Write::new().insert_json(&again)).await.expect_err("a value that is there");
+        assert_eq!(error.violations().map(|v| v.reasons()[0].0.code), Some("unique"), "{} bytes", value.len());
+        let error = load(&graph, LoadMode::Append, &again).await.expect_err("a value that is there");
+        assert_eq!(error.violations().map(|v| v.reasons()[0].0.code), Some("unique"), "{} bytes", value.len());
+        let twice = [row(100, &format!("{value}!")), row(101, &format!("{value}!"))].join("\n");
+        assert!(load(&graph, LoadMode::Append, &twice).await.is_err(), "{} bytes", value.len());
+    }
+    let others = ["x  ", "\\tx", "X"].into_iter().zip(200..).map(|(value, id)| row(id, value));
+    write(&graph, others.fold(Write::new(), Write::insert_json)).await.unwrap();
+    assert_whole(&graph).await;
+}
