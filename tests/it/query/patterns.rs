@@ -95,6 +95,26 @@ async fn no_edge_is_used_twice_in_a_match() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edge_that_went_through_an_expression_is_still_itself() {
+    let graph = people().await;
+    all(
+        &graph,
+        &[
+            (
+                "MATCH (c:Person)-[k:Knows]->(c) WITH head(collect(k)) AS k MATCH (x)-[k]->(y)-[l:Knows]->() RETURN l.since",
+                &[],
+            ),
+            (
+                "MATCH (:Person {id: 'a'})-[k:Likes]->() WITH k ORDER BY k.what LIMIT 1 WITH [k][0] AS k \
+                 MATCH ()-[k]->(y)-[l:Likes]-() RETURN k.what, l.what",
+                &[r#""talk" "walk""#],
+            ),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cycles_and_parts_that_nothing_joins() {
     let graph = people().await;
     all(

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::{Array as _, ArrayRef, BooleanArray, RecordBatch, StructArray, UInt32Array};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
@@ -15,6 +15,7 @@ use datafusion::common::plan_err;
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::projection::{ProjectionExec, all_alias_free_columns, new_projections_for_columns};
 use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties as _, PlanProperties,
@@ -47,16 +48,24 @@ pub(crate) struct ExpandExec {
     spec: Arc<ExpandSpec>,
     /// Whether no arm reads anything, so that each batch can be worked on by itself.
     unread: bool,
+    /// The columns that are passed on: those of the input, and last the one that is added. Copying them for every match is most of the work.
+    output: Arc<[usize]>,
     properties: Arc<PlanProperties>,
 }
 
 impl ExpandExec {
     pub(crate) fn new(input: Arc<dyn ExecutionPlan>, spec: Arc<ExpandSpec>) -> Self {
+        let all = (0..=input.schema().fields().len()).collect();
+        Self::passing_on(input, spec, all)
+    }
+
+    fn passing_on(input: Arc<dyn ExecutionPlan>, spec: Arc<ExpandSpec>, output: Arc<[usize]>) -> Self {
         let fields = input.schema().fields().iter().cloned().chain([Arc::new(spec.field())]).collect::<Vec<_>>();
+        let fields: Vec<_> = output.iter().filter_map(|column| fields.get(*column).cloned()).collect();
         let unread = spec.arms.iter().all(|arm| matches!(arm.target, Target::Key { .. }));
         let partitions = if unread { input.output_partitioning().partition_count() } else { 1 };
         let properties = properties(Arc::new(Schema::new(fields)), partitions);
-        Self { input, spec, unread, properties }
+        Self { input, spec, unread, output, properties }
     }
 }
 
@@ -92,9 +101,21 @@ impl ExecutionPlan for ExpandExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
         match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input, self.spec.clone()))),
+            Ok([input]) => Ok(Arc::new(Self::passing_on(input, self.spec.clone(), self.output.clone()))),
             Err(children) => plan_err!("an Expand has one input, not {}", children.len()),
         }
+    }
+
+    fn try_swapping_with_projection(
+        &self,
+        projection: &ProjectionExec,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>, DataFusionError> {
+        // A batch without columns would need to be told its length everywhere.
+        if projection.expr().is_empty() || !all_alias_free_columns(projection.expr()) {
+            return Ok(None);
+        }
+        let output = new_projections_for_columns(projection.expr(), &self.output).into();
+        Ok(Some(Arc::new(Self::passing_on(self.input.clone(), self.spec.clone(), output))))
     }
 
     fn execute(
@@ -105,7 +126,8 @@ impl ExecutionPlan for ExpandExec {
         let schema = self.schema();
         let mut input = self.input.execute(partition, context.clone())?;
         if self.unread {
-            let (spec, to) = (self.spec.clone(), schema.clone());
+            let to = Passed { schema: schema.clone(), columns: self.output.clone() };
+            let spec = self.spec.clone();
             let batches = input.map(move |batch| {
                 let batch = batch?;
                 let made = spec.arms.iter().map(|arm| of_keys(&spec, arm, &batch, &to));
@@ -115,11 +137,12 @@ impl ExecutionPlan for ExpandExec {
         }
         let reservation = MemoryConsumer::new("rows to expand").register(&context.runtime_env().memory_pool);
         let mut builder = RecordBatchReceiverStream::builder(schema.clone(), 2);
+        let to = Passed { schema, columns: self.output.clone() };
         let (spec, output) = (self.spec.clone(), builder.tx());
         builder.spawn(async move {
             let mut ahead = None;
             while let Some(rows) = gather(&mut input, &mut ahead, &reservation).await? {
-                if !expand(&spec, &rows, &schema, &reservation, &output).await? {
+                if !expand(&spec, &rows, &to, &reservation, &output).await? {
                     break;
                 }
                 reservation.free();
@@ -174,7 +197,7 @@ async fn gather(
 async fn expand(
     spec: &Arc<ExpandSpec>,
     rows: &RecordBatch,
-    schema: &SchemaRef,
+    to: &Passed,
     reservation: &MemoryReservation,
     output: &Output,
 ) -> Result<bool, DataFusionError> {
@@ -183,7 +206,7 @@ async fn expand(
     for arm in &spec.arms {
         match &arm.target {
             Target::Key { .. } => {
-                if output.send(of_keys(spec, arm, rows, schema)).await.is_err() {
+                if output.send(of_keys(spec, arm, rows, to)).await.is_err() {
                     return Ok(false);
                 }
             }
@@ -204,7 +227,7 @@ async fn expand(
         let Some(search) = searches.get(number) else { continue };
         let structs = structs?;
         let (left, right) = search.pairs(&structs)?;
-        for batch in Joined::new(rows, &structs, left, right, schema) {
+        for batch in Joined::new(rows, &structs, left, right, to) {
             if output.send(batch).await.is_err() {
                 return Ok(false);
             }
@@ -214,21 +237,34 @@ async fn expand(
 }
 
 /// The rows that an arm is for, each with the node that its key is.
-fn of_keys(
-    spec: &ExpandSpec,
-    arm: &Arm,
-    rows: &RecordBatch,
-    schema: &SchemaRef,
-) -> Result<RecordBatch, DataFusionError> {
+fn of_keys(spec: &ExpandSpec, arm: &Arm, rows: &RecordBatch, to: &Passed) -> Result<RecordBatch, DataFusionError> {
     let (Target::Key { fields }, Some(packer)) = (&arm.target, Packer::new(&spec.entity, arm.table)) else {
         return plan_err!("an arm makes no node of its key");
     };
     let parts = guarded(arm, rows)?;
     let given = fields.iter().copied().zip(parts.arrays).collect();
     let structs = packer.pack_key(rows.num_rows(), given)?;
-    let columns = rows.columns().iter().cloned().chain([Arc::new(structs) as ArrayRef]).collect();
-    let all = RecordBatch::try_new(schema.clone(), columns)?;
+    let added = Arc::new(structs) as ArrayRef;
+    let all = to.batch(|column| Ok(rows.columns().get(column).unwrap_or(&added).clone()))?;
+    if parts.present.count_set_bits() == rows.num_rows() {
+        // Mostly, and then nothing need be copied.
+        return Ok(all);
+    }
     Ok(filter_record_batch(&all, &BooleanArray::new(parts.present, None))?)
+}
+
+/// What is passed on: some columns of the input, and the one that is added, if it is asked for.
+struct Passed {
+    schema: SchemaRef,
+    columns: Arc<[usize]>,
+}
+
+impl Passed {
+    /// A batch of the columns that `column` gives by their numbers.
+    fn batch(&self, column: impl FnMut(usize) -> Result<ArrayRef, ArrowError>) -> Result<RecordBatch, ArrowError> {
+        let columns = self.columns.iter().copied().map(column).collect::<Result<_, _>>()?;
+        RecordBatch::try_new(self.schema.clone(), columns)
+    }
 }
 
 /// Pairs of rows, put together in batches of bounded size.
@@ -237,24 +273,18 @@ struct Joined<'a> {
     structs: &'a StructArray,
     left: UInt32Array,
     right: UInt32Array,
-    schema: &'a SchemaRef,
+    to: &'a Passed,
     at: usize,
     step: usize,
 }
 
 impl<'a> Joined<'a> {
-    fn new(
-        rows: &'a RecordBatch,
-        structs: &'a StructArray,
-        left: Vec<u32>,
-        right: Vec<u32>,
-        schema: &'a SchemaRef,
-    ) -> Self {
+    fn new(rows: &'a RecordBatch, structs: &'a StructArray, left: Vec<u32>, right: Vec<u32>, to: &'a Passed) -> Self {
         let of_row = |bytes: usize, rows: usize| bytes / rows.max(1);
         let bytes = of_row(rows.get_array_memory_size(), rows.num_rows())
             + of_row(structs.get_array_memory_size(), structs.len());
         let step = (BATCH_BYTES / bytes.max(1)).clamp(1, BATCH_ROWS);
-        Self { rows, structs, left: left.into(), right: right.into(), schema, at: 0, step }
+        Self { rows, structs, left: left.into(), right: right.into(), to, at: 0, step }
     }
 }
 
@@ -268,9 +298,10 @@ impl Iterator for Joined<'_> {
         }
         let (left, right) = (self.left.slice(self.at, length), self.right.slice(self.at, length));
         self.at += length;
-        let columns = self.rows.columns().iter().map(|column| take(column, &left, None));
-        let columns = columns.chain(std::iter::once_with(|| take(self.structs, &right, None)));
-        let columns = columns.collect::<Result<Vec<_>, _>>();
-        Some(columns.and_then(|columns| RecordBatch::try_new(self.schema.clone(), columns)).map_err(Into::into))
+        let batch = self.to.batch(|column| match self.rows.columns().get(column) {
+            Some(column) => take(column, &left, None),
+            None => take(self.structs, &right, None),
+        });
+        Some(batch.map_err(Into::into))
     }
 }

@@ -8,19 +8,24 @@ use arrow_array::types::{UInt16Type, UInt64Type};
 use arrow_array::{Array as _, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field, Schema};
-use datafusion::common::exec_err;
+use datafusion::common::{ScalarValue, exec_err};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 use crate::query::exec::search::holds;
-use crate::query::layout::EntityLayout;
+use crate::query::layout::{EntityLayout, TableFields};
 use crate::query::plan::expand::Guard;
 
 /// Whether two edges are the same stored row. False where one is null.
 pub(crate) fn same_edge(left: (&EntityLayout, Expr), right: (&EntityLayout, Expr)) -> Expr {
-    let tables = left.0.tables.iter().map(|table| right.0.of_table(table.table).map(|(index, _)| index)).collect();
+    let fields = |of: &TableFields| of.key().iter().map(|field| field.field).collect::<Vec<_>>();
+    let tables = left.0.tables.iter().map(|table| {
+        let (index, other) = right.0.of_table(table.table)?;
+        Some(SameTable { index, keys: fields(table).into_iter().zip(fields(other)).collect() })
+    });
+    let tables = tables.collect();
     let function = SameEdge { tables, signature: Signature::any(2, Volatility::Immutable) };
     ScalarUDF::new_from_impl(function).call(vec![left.1, right.1])
 }
@@ -36,9 +41,31 @@ pub(crate) fn joins(ways: Vec<Vec<Guard>>, edge: Expr, left: Expr, right: Expr) 
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct SameEdge {
-    /// What the right one calls each table of the left one.
-    tables: Vec<Option<u16>>,
+    /// By the table of the left one; none where the right one is never of it.
+    tables: Vec<Option<SameTable>>,
     signature: Signature,
+}
+
+/// A table that both edges may be of.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SameTable {
+    /// What the right one calls it.
+    index: u16,
+    /// The fields of both that bear the key.
+    keys: Vec<(usize, usize)>,
+}
+
+impl SameTable {
+    /// Whether two edges have one key. It takes long, and serves for those that an expression has handed on without their address.
+    fn has_one_key(&self, left: &StructArray, right: &StructArray, row: usize) -> Result<bool, DataFusionError> {
+        for (a, b) in &self.keys {
+            let (Some(a), Some(b)) = (left.columns().get(*a), right.columns().get(*b)) else { return Ok(false) };
+            if ScalarValue::try_from_array(a, row)? != ScalarValue::try_from_array(b, row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 impl ScalarUDFImpl for SameEdge {
@@ -58,13 +85,20 @@ impl ScalarUDFImpl for SameEdge {
         let arrays = arrays(&args)?;
         let [left, right] = arrays.as_slice() else { return exec_err!("two edges are compared") };
         let ((left, a, at_a), (right, b, at_b)) = (identity(left)?, identity(right)?);
-        let same = BooleanBuffer::collect_bool(left.len(), |row| {
-            let known = left.is_valid(row) && right.is_valid(row) && at_a.is_valid(row) && at_b.is_valid(row);
-            known
-                && at_a.value(row) == at_b.value(row)
-                && self.tables.get(usize::from(a.value(row))).copied().flatten() == Some(b.value(row))
-        });
-        Ok(ColumnarValue::Array(Arc::new(BooleanArray::new(same, None))))
+        let same = |row: usize| {
+            if left.is_null(row) || right.is_null(row) || a.is_null(row) || b.is_null(row) {
+                return Ok(false);
+            }
+            let table = self.tables.get(usize::from(a.value(row))).and_then(Option::as_ref);
+            let Some(table) = table.filter(|table| table.index == b.value(row)) else { return Ok(false) };
+            if at_a.is_valid(row) && at_b.is_valid(row) {
+                return Ok(at_a.value(row) == at_b.value(row));
+            }
+            table.has_one_key(left, right, row)
+        };
+        let same: BooleanArray =
+            (0..left.len()).map(|row| same(row).map(Some)).collect::<Result<_, DataFusionError>>()?;
+        Ok(ColumnarValue::Array(Arc::new(same)))
     }
 }
 

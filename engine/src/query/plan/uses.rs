@@ -12,6 +12,8 @@ pub(crate) struct Uses {
     whole: BTreeSet<VarId>,
     /// The properties that are asked of a variable by its name.
     properties: BTreeMap<VarId, BTreeSet<(TableId, PropertyId)>>,
+    /// Those of which anything at all is asked.
+    seen: BTreeSet<VarId>,
 }
 
 impl Uses {
@@ -42,12 +44,19 @@ impl Uses {
             && self.properties.get(&var).is_none_or(|asked| asked.iter().all(|(table, id)| is_key(*table, *id)))
     }
 
+    /// Whether nothing is asked of the variable, not even whether it is null. What its own pattern needs of it is not looked at.
+    pub(crate) fn is_unused(&self, var: VarId) -> bool {
+        !self.seen.contains(&var) && !self.whole.contains(&var) && !self.properties.contains_key(&var)
+    }
+
     fn plan(&mut self, plan: &Plan) {
         match plan {
             Plan::Unit | Plan::Rows(_) => {}
             Plan::Match { input, pattern, .. } => {
                 self.plan(input);
                 self.exprs(&pattern.conditions);
+                self.seen.extend(pattern.nodes.iter().filter(|node| node.bound).map(|node| node.var));
+                self.seen.extend(pattern.edges.iter().filter(|edge| edge.bound).map(|edge| edge.var));
             }
             Plan::Filter { input, condition } => {
                 self.plan(input);
@@ -74,9 +83,15 @@ impl Uses {
             Plan::Sort { input, keys } => {
                 self.plan(input);
                 self.exprs(keys.iter().map(|key| &key.expr));
+                // All columns settle ties.
+                self.seen.extend(input.columns());
             }
             // Nodes and edges are told apart by their keys.
-            Plan::Distinct { input } | Plan::Slice { input, .. } => self.plan(input),
+            Plan::Distinct { input } => {
+                self.plan(input);
+                self.seen.extend(input.columns());
+            }
+            Plan::Slice { input, .. } => self.plan(input),
             Plan::Unwind { input, list, .. } => {
                 self.plan(input);
                 self.expr(list);
@@ -117,8 +132,11 @@ impl Uses {
 
     /// The table of a row, and whether there is one, is known without the row.
     fn unless_column(&mut self, expr: &Expr) {
-        if !matches!(expr.node, ExprNode::Column(_)) {
-            self.expr(expr);
+        match expr.node {
+            ExprNode::Column(var) => {
+                self.seen.insert(var);
+            }
+            _ => self.expr(expr),
         }
     }
 }

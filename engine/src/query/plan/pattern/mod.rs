@@ -283,6 +283,9 @@ impl<'a> Matcher<'a> {
     /// The node at an end of a known edge; made of the edge's end, if no more than its key is asked for.
     fn fetch_node(&self, node: usize, edge: usize, place: Place, state: &mut State<'a>) -> Result<(), DataFusionError> {
         let (pattern, along) = (&self.pattern.nodes[node], &self.pattern.edges[edge]);
+        if self.is_idle(node, edge) {
+            return self.leave_out(pattern.var, state);
+        }
         let (entity, edges) = (self.entity(pattern.var)?, self.entity(along.var)?);
         let edge_column = column_name(along.var);
         let other = self.node_at(edge, place.other());
@@ -308,6 +311,30 @@ impl<'a> Matcher<'a> {
             arms.push(Arm { source: end(place), guards, table, target });
         }
         self.expand(pattern.var, entity, arms, state)
+    }
+
+    /// Whether nobody asks of a node at the end of an edge, and each row has exactly one: edges never dangle.
+    fn is_idle(&self, node: usize, edge: usize) -> bool {
+        let (pattern, along) = (&self.pattern.nodes[node], &self.pattern.edges[edge]);
+        let elsewhere = |(other, of): (usize, &EdgePattern)| other != edge && (of.left == node || of.right == node);
+        !pattern.bound
+            && !along.bound
+            && along.left != along.right
+            && along.direction != Direction::Either
+            && self.ways[edge].len() == 1
+            && self.planner.uses.is_unused(pattern.var)
+            && !self.pattern.edges.iter().enumerate().any(elsewhere)
+    }
+
+    /// A column that nobody reads, which DataFusion drops.
+    fn leave_out(&self, var: VarId, state: &mut State<'a>) -> Result<(), DataFusionError> {
+        let plan = state.take()?;
+        let mut columns: Vec<Logical> = plan.schema().fields().iter().map(|field| named(field.name())).collect();
+        let null = ScalarValue::try_from(&self.planner.layouts.data_type(self.planner.kind_of(var)?))?;
+        columns.push(lit(null).alias(column_name(var)));
+        state.plan = Some(LogicalPlanBuilder::from(plan).project(columns).and_then(LogicalPlanBuilder::build)?);
+        state.known.insert(var);
+        Ok(())
     }
 
     fn check_edge(&self, edge: usize, state: &mut State<'a>) -> Result<(), DataFusionError> {
