@@ -3,6 +3,7 @@
 use open_cypher::ast;
 use unicode_normalization::UnicodeNormalization;
 
+use super::foreign::SELECT_HELP;
 use super::guard::too_deep;
 use super::{Arm, BinaryOp, CompareOp, Expr, ExprKind, Finding, Labels, LabelsKind, Name, Span, UnaryOp};
 
@@ -166,13 +167,19 @@ impl Converter<'_> {
 
     /// The finding that `what` cannot be used here.
     pub(super) fn refused(self, span: Span, what: &str) -> Finding {
-        Finding::new(
-            span,
-            match self.subject {
-                Subject::Condition => format!("a condition cannot use {what}"),
-                Subject::Statement => format!("{what} is not supported yet"),
-            },
-        )
+        match self.subject {
+            Subject::Condition => Finding::new(span, format!("a condition cannot use {what}")),
+            Subject::Statement => {
+                let finding = Finding::new(span, format!("{what} is not supported yet"));
+                match what {
+                    "a pattern" => finding.with_help(
+                        "MATCH it before; where it must not be there, OPTIONAL MATCH it and ask WITH … WHERE edge IS NULL",
+                    ),
+                    "`SELECT`" => finding.with_help(SELECT_HELP),
+                    _ => finding,
+                }
+            }
+        }
     }
 
     /// `a < b < c` comes as `(a < b) < c`; only brackets that were written keep it so.
@@ -207,7 +214,7 @@ impl Converter<'_> {
                 return Err(self.refused(span, "`=~`").with_help("use STARTS WITH, ENDS WITH or CONTAINS"));
             }
             ast::BinaryOperator::Concat => {
-                return Err(self.refused(span, "`||`").with_help("join strings and lists with `+`"));
+                return Err(self.refused(span, "`||`").with_help("OR joins conditions, `+` joins strings and lists"));
             }
             _ => return Err(self.refused(span, "this operator")),
         })

@@ -4,6 +4,7 @@
 
 mod convert;
 mod expr;
+mod foreign;
 mod guard;
 mod lex;
 mod near;

@@ -4,6 +4,7 @@ mod convert;
 mod pattern;
 
 use super::convert::{Converter, Subject};
+use super::foreign::recognised;
 use super::guard::guard;
 use super::{Expr, Finding, Labels, Name, Span, Token, TokenKind, lex, suggest};
 use crate::value::shorten;
@@ -262,6 +263,9 @@ fn syntax_error(text: &str, errors: &open_cypher::ParseErrors) -> Finding {
     let (Some(at), Code::UnexpectedToken | Code::ExtraToken) = (at, first.code) else {
         return Finding::new(span, first.message.split("; expected").next().unwrap_or_default());
     };
+    if let Some(finding) = recognised(&tokens, at) {
+        return finding;
+    }
     // `CALL {` fails at the bracket.
     for token in tokens.iter().skip(at.saturating_sub(1)).take(2).filter(|token| token.kind == TokenKind::Word) {
         if let Some((_, what)) = OTHER_DIALECTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(token.text)) {

@@ -1,6 +1,7 @@
 //! Turning expressions into others of a wanted kind.
 
 use super::Binder;
+use super::clash::clash;
 use super::constants::{converted, misfit};
 use crate::query::bound::{Expr, ExprNode};
 use crate::query::kind::Kind;
@@ -93,7 +94,10 @@ impl Binder<'_> {
     /// The finding that `other` never meets values of `kind`.
     pub(super) fn incomparable(&self, kind: &Kind, other: &Expr, what: &str) -> Finding {
         let found = self.says(&other.kind);
-        let message = format!("{what} {} with {found}: they are never comparable", self.says(kind));
+        let alike = |one, other| self.entities.form(one) == self.entities.form(other);
+        let differs = clash(kind, &other.kind, &alike).and_then(|clash| clash.within(|kind| self.says(kind)));
+        let differs = differs.unwrap_or_else(|| "they are never comparable".to_owned());
+        let message = format!("{what} {} with {found}: {differs}", self.says(kind));
         let finding = Finding::new(other.span, message);
         let help = match (kind, &other.kind) {
             (Kind::Date, Kind::String) | (Kind::String, Kind::Date) => "a date is written date('2024-01-31')",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clash::clash;
 use super::{Binder, null};
 use crate::query::CypherValue;
 use crate::query::bound::{Expr, ExprNode};
@@ -101,8 +102,11 @@ fn kind_of_value(value: &CypherValue) -> Result<Kind, String> {
                 if kind == element {
                     continue;
                 }
-                element = unite_values(&element, &kind)
-                    .ok_or_else(|| format!("is a list that holds {element} and {kind}; its elements must be alike"))?;
+                element = unite_values(&element, &kind).ok_or_else(|| {
+                    let differs = clash(&element, &kind, &|_, _| false).and_then(|clash| clash.within(Kind::to_string));
+                    let differs = differs.map(|differs| format!(", where {differs}")).unwrap_or_default();
+                    format!("is a list that holds {element} and {kind}{differs}; its elements must be alike")
+                })?;
             }
             Kind::List(Box::new(element))
         }

@@ -11,6 +11,7 @@
 mod access;
 mod aggregates;
 mod assign;
+mod clash;
 mod coerce;
 mod constants;
 mod create;

@@ -30,7 +30,7 @@ fn catalog() -> Catalog {
 fn params() -> Params {
     Params::from_json(
         r#"{"id": "p1", "n": 3, "none": null, "xs": [1, 2], "mixed": [1, 2.5], "rows": [{"id": "a", "age": 1}, {"id": "b", "extra": 2.5}],
-            "day": "2024-01-31", "props": {"id": "a", "name": "A"}, "odd": [1, "a"], "uid": "0190163d-8694-739b-aea5-966c26f8ad91"}"#,
+            "day": "2024-01-31", "props": {"id": "a", "name": "A"}, "odd": [1, "a"], "unlike": [{"a": 1, "b": 2}, {"a": "x"}], "uid": "0190163d-8694-739b-aea5-966c26f8ad91"}"#,
     )
     .unwrap()
 }

@@ -19,6 +19,13 @@ fn what_is_not_there_is_refused_with_what_was_meant() {
         ("RETURN cuont(1)", 8, "there is no function `cuont`", "did you mean `count`?"),
         ("RETURN id(1)", 8, "the function `id` is not supported yet", "read the properties of the key"),
         ("RETURN $rowz", 8, "the parameter `$rowz` has no value", "did you mean `rows`?"),
+        (
+            "RETURN $unlike",
+            8,
+            "`$unlike` is a list that holds a map and a map, where `a` is an integer in the one and a string in the \
+             other; its elements must be alike",
+            "",
+        ),
         ("RETURN $odd", 8, "`$odd` is a list that holds an integer and a string; its elements must be alike", ""),
         (
             "MATCH (n) RETURN n.age",
@@ -73,6 +80,11 @@ fn kinds_that_do_not_go_together_are_refused() {
         ("-p.name", 1, "`-` needs a number, and this is a string"),
         ("[1, 'a']", 4, "a list cannot hold an integer with a string: they are never comparable"),
         ("[p, k]", 4, "a list cannot hold a node with an edge: they are never comparable"),
+        (
+            "[{a: 1, b: {c: 1}}, {b: {c: 'x'}}]",
+            20,
+            "a list cannot hold a map with a map: `b.c` is an integer in the one and a string in the other",
+        ),
         ("{a: 1, a: 2}", 7, "the map has two values for `a`"),
         ("p.age[0]", 0, "an index needs a list, and this is an integer"),
         ("p.tags['a']", 7, "an index needs an integer, and this is a string"),
