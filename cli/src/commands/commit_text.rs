@@ -7,6 +7,10 @@ use pleach::{ChangeInfo, CommitInfo, TableCounts};
 use crate::output::{printable, table};
 use crate::shape::reference;
 
+/// Said beside an outcome that is told again.
+pub(crate) const REPEATED: &str =
+    "this request id took effect before: nothing was done now, and this is the outcome of then";
+
 /// The reference and id of a commit: the last line of every command that made one.
 pub(crate) fn name(commit: &CommitInfo) -> String {
     format!("{} {}", reference(&commit.branch, commit.seq), commit.id)

@@ -75,9 +75,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
         output::json(&json!({
             "commit": report.commit.as_ref().map(Commit::from),
             "tables": counts(&report.tables),
+            "repeated": report.repeated,
             "io": Io::from(&report.io),
         }))?;
         return Ok(());
+    }
+    if report.repeated {
+        output::note(commit_text::REPEATED);
     }
     if !report.tables.is_empty() {
         output::text(&commit_text::counts(&report.tables))?;

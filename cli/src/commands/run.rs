@@ -41,6 +41,8 @@ struct Told<'a> {
     tables: BTreeMap<&'a str, Counts>,
     #[serde(flatten)]
     rows: Rows<'a>,
+    /// The request id had taken effect before.
+    repeated: bool,
     io: Io,
 }
 
@@ -57,6 +59,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
             commit: report.commit.as_ref().map(Commit::from),
             tables: counts(&report.tables),
             rows: Rows::new(&names, &report.rows)?,
+            repeated: report.repeated,
             io: Io::from(&report.io),
         })?;
         return Ok(());
@@ -76,6 +79,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     };
     if !report.tables.is_empty() {
         tell(commit_text::counts(&report.tables))?;
+    }
+    if report.repeated {
+        output::note(commit_text::REPEATED);
     }
     match &report.commit {
         Some(commit) => tell(commit_text::name(commit))?,

@@ -132,7 +132,7 @@ impl Core {
             let last = target?;
             if let Some(last) = &last {
                 // Before the source is looked at: it may be gone by now.
-                if let Some((commit, _)) = self.outcome_of(request, ChangeKind::Create, last, after).await? {
+                if let Some((commit, _)) = self.outcome_of(request, ChangeKind::Create, None, last, after).await? {
                     authorities.log(name).sync().await?;
                     return Ok(commit);
                 }
@@ -242,7 +242,7 @@ impl Core {
         head: &Arc<Record>,
         after: Option<Seq>,
     ) -> Result<Option<CommitInfo>, Error> {
-        let Some((deletion, _)) = self.outcome_of(request, ChangeKind::Delete, head, after).await? else {
+        let Some((deletion, _)) = self.outcome_of(request, ChangeKind::Delete, None, head, after).await? else {
             return Ok(None);
         };
         self.authorities().log(&head.branch).sync().await?;

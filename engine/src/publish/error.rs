@@ -54,8 +54,8 @@ pub enum PublishError {
         /// The branch.
         branch: BranchName,
     },
-    /// A request id names a request of another sort, which took effect.
-    #[error("this request id was used for a {used_for} at `{branch}@{seq}`")]
+    /// A request id names another request, which took effect.
+    #[error("this request id was used for {} {used_for} at `{branch}@{seq}`", article(*same_kind))]
     RequestReused {
         /// The branch.
         branch: BranchName,
@@ -63,6 +63,8 @@ pub enum PublishError {
         seq: Seq,
         /// What it did there: `write`, `load`, `create`, …
         used_for: String,
+        /// Whether this request is of that kind as well, but asks for something else.
+        same_kind: bool,
     },
     /// The recorded outcome of a request is not what its branch log says.
     #[error(
@@ -76,6 +78,10 @@ pub enum PublishError {
         /// The change's number.
         change: u32,
     },
+}
+
+fn article(same_kind: bool) -> &'static str {
+    if same_kind { "another" } else { "a" }
 }
 
 impl Classify for PublishError {
@@ -119,7 +125,9 @@ impl Classify for PublishError {
                 )
             }
             Self::Broken { .. } => "this is a fault of Pleach; please report it".to_owned(),
-            Self::RequestReused { .. } => "give each request an id of its own".to_owned(),
+            Self::RequestReused { .. } => {
+                "give each request an id of its own; what is sent again must ask for the same, to the letter".to_owned()
+            }
             Self::OutcomeLost { .. } => "run `pleach fsck` to see what else is affected".to_owned(),
         })
     }

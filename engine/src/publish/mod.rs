@@ -17,6 +17,7 @@ mod append;
 mod build;
 mod contention;
 mod error;
+mod fingerprint;
 mod lineage;
 mod patience;
 mod run;
@@ -42,6 +43,7 @@ pub(crate) use append::{Landed, PutInFlight, changes_path, detached};
 pub(crate) use build::next_record;
 pub(crate) use build::{NewChange, Stamp, creating_record, deleting_record};
 pub use error::PublishError;
+pub(crate) use fingerprint::{Fingerprint, Fingerprinter};
 pub(crate) use lineage::{ChunkCache, chunk_cache, chunk_path};
 pub(crate) use patience::Patience;
 
@@ -67,6 +69,11 @@ pub(crate) trait Work: Send + Sync + 'static {
 
     /// What sort of request it is: an outcome of another sort is not its own, although it bears its request id.
     fn kind(&self) -> ChangeKind;
+
+    /// What it asks for, so that its request id is not taken for one that was used for something else; asked for only if it has one.
+    fn asks(&self) -> Option<Fingerprint> {
+        None
+    }
 
     /// The report of a request that took effect before, from what its commit says; nothing is evaluated then.
     fn replay(&self, commit: &CommitInfo, change: &ChangeInfo) -> Self::Report;
@@ -102,6 +109,18 @@ pub(crate) enum Evaluation<R> {
         /// What the caller is told besides the commit.
         report: R,
     },
+}
+
+impl<R> Evaluation<R> {
+    /// The same with another report.
+    pub(crate) fn map<S>(self, with: impl FnOnce(R) -> S) -> Evaluation<S> {
+        match self {
+            Self::Nothing(report) => Evaluation::Nothing(with(report)),
+            Self::Staged { tables, reads, kind, change, counts, absorbed, report } => {
+                Evaluation::Staged { tables, reads, kind, change, counts, absorbed, report: with(report) }
+            }
+        }
+    }
 }
 
 /// What a reader sees: one commit of one branch, with its schema. Cheap to clone.

@@ -9,7 +9,7 @@ use super::append::{Landed, PutInFlight, detached};
 use super::build::{NewChange, Stamp, absorbing_record, next_record};
 use super::contention::{Decision, Stake, decide};
 use super::patience::Patience;
-use super::{Absorbed, Beginning, Evaluation, PublishError, Snapshot, Work};
+use super::{Absorbed, Beginning, Evaluation, Fingerprint, PublishError, Snapshot, Work};
 use crate::branch::{At, BranchError, BranchName, Capture, Head, Reference};
 use crate::error::Error;
 use crate::graph::{Access, ChangeOptions, CommitInfo, Core, Gate};
@@ -37,6 +37,8 @@ struct Publish<W> {
     name: BranchName,
     work: W,
     options: ChangeOptions,
+    /// What is asked for, if there is a request id.
+    asks: Option<Fingerprint>,
     if_head: Option<Reference>,
     in_flight: PutInFlight,
 }
@@ -89,7 +91,8 @@ impl Core {
         detached(name, options, move |in_flight| async move {
             let _pass = core.gates().acquire(gates(&work, &asked)).await;
             let core = core.clone();
-            Publish { core, name: asked, work, options: owned, if_head, in_flight }.run().await
+            let asks = owned.request_id.is_some().then(|| work.asks()).flatten();
+            Publish { core, name: asked, work, options: owned, asks, if_head, in_flight }.run().await
         })
         .await
     }
@@ -158,6 +161,9 @@ impl<W: Work> Publish<W> {
             Ok(Evaluation::Staged { tables, reads, kind, change, counts, absorbed, report }) => {
                 let files = files_of(&tables, absorbed.as_deref());
                 let mut change = NewChange { id: change, kind, counts }.recorded(&self.options);
+                if let Some(asks) = self.asks {
+                    asks.record(&mut change);
+                }
                 change.parents = absorbed.iter().flat_map(|absorbed| absorbed.parents.iter().cloned()).collect();
                 let staged = Staged {
                     captured: head,
@@ -272,7 +278,7 @@ impl<W: Work> Publish<W> {
     }
 
     async fn took_effect(&self, head: &Arc<Record>, after: Option<Seq>) -> Result<Option<RequestOutcome>, Error> {
-        self.core.outcome_of(self.options.request_id.as_deref(), self.work.kind(), head, after).await
+        self.core.outcome_of(self.options.request_id.as_deref(), self.work.kind(), self.asks, head, after).await
     }
 
     async fn replay(&self, (commit, number): RequestOutcome) -> Result<Round<W::Report>, Error> {
@@ -317,11 +323,12 @@ impl Core {
     /// requests with an id, or, if it took effect after `after`, whatever came since.
     ///
     /// # Errors
-    /// [`PublishError::RequestReused`] when what took effect by that id was of another `kind`.
+    /// [`PublishError::RequestReused`] when what took effect by that id was of another `kind`, or was asked for by another request.
     pub(crate) async fn outcome_of(
         &self,
         request_id: Option<&str>,
         kind: ChangeKind,
+        asks: Option<Fingerprint>,
         head: &Arc<Record>,
         after: Option<Seq>,
     ) -> Result<Option<RequestOutcome>, Error> {
@@ -341,16 +348,18 @@ impl Core {
             }
         };
         let record = if seq == head.seq { head.clone() } else { self.authorities().record_at(name, seq).await? };
-        let commit = self.commit_info(&record).await?;
-        let Some(found) = commit.changes.get(change as usize) else {
+        let (changes, catalog) =
+            futures::try_join!(self.changes_of(&record), self.authorities().catalogs().read(record.schema))?;
+        let Some(found) = changes.get(change as usize) else {
             return Err(PublishError::OutcomeLost { branch: name.clone(), seq, change }.into());
         };
-        if found.kind != kind.as_str() {
-            let used_for = found.kind.clone();
+        let same_kind = found.kind == kind;
+        if !same_kind || asks.is_some_and(|asks| asks.contradicts(found)) {
+            let used_for = found.kind.to_string();
             self.authorities().log(name).sync().await?;
-            return Err(PublishError::RequestReused { branch: name.clone(), seq, used_for }.into());
+            return Err(PublishError::RequestReused { branch: name.clone(), seq, used_for, same_kind }.into());
         }
-        Ok(Some((commit, change as usize)))
+        Ok(Some((CommitInfo::new(&record, &changes, &catalog), change as usize)))
     }
 }
 

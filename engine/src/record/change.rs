@@ -43,7 +43,7 @@ pub struct Change {
     /// The accounts of a merge.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub merged: BTreeMap<TableId, MergeCounts>,
-    /// What other versions tell of it, which may be ignored.
+    /// What may be ignored: the fingerprint of the request, and what other versions tell of it.
     #[serde(default, skip_serializing_if = "Extensions::is_empty")]
     pub extensions: Extensions,
 }

@@ -9,19 +9,19 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCounts};
 use crate::ids::ChangeId;
-use crate::publish::{Evaluation, Snapshot, Work};
+use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::record::ChangeKind;
 use crate::store::IoStats;
 use crate::syntax::nearest;
 use crate::value::Value;
-use crate::write::WriteError;
 use crate::write::chunk::Chunk;
-use crate::write::evaluate::{Counts, evaluate};
+use crate::write::evaluate::evaluate;
 use crate::write::facts::What;
 use crate::write::input::{Input, InputBuilder};
 use crate::write::jsonl::{EdgeIds, LineParser, key_part};
 use crate::write::shape::Shapes;
 use crate::write::violation::Violation;
+use crate::write::{Outcome, WriteError};
 
 /// What violations call the input of a write.
 const SOURCE: &str = "write";
@@ -42,6 +42,22 @@ pub struct Write {
 enum Operation {
     Put { line: String, what: What },
     Delete { table: String, key: Vec<String>, detach: bool },
+}
+
+impl Operation {
+    /// Takes in what it asks for.
+    fn print(&self, print: Fingerprinter) -> Fingerprinter {
+        match self {
+            Self::Put { line, what } => {
+                print.with(if *what == What::Upsert { b"upsert" } else { b"insert" }).with(line.as_bytes())
+            }
+            Self::Delete { table, key, detach } => {
+                let print = print.with(if *detach { b"detach" } else { b"delete" }).with(table.as_bytes());
+                let print = print.with(&(key.len() as u64).to_be_bytes());
+                key.iter().fold(print, |print, part| print.with(part.as_bytes()))
+            }
+        }
+    }
 }
 
 impl Write {
@@ -106,6 +122,8 @@ pub struct WriteReport {
     pub commit: Option<CommitInfo>,
     /// By table name.
     pub tables: BTreeMap<String, TableCounts>,
+    /// The request id had taken effect before; commit and tables are those of then.
+    pub repeated: bool,
     /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.
     pub io: IoStats,
 }
@@ -120,20 +138,25 @@ struct KeyedWork {
 
 #[async_trait]
 impl Work for KeyedWork {
-    type Report = Counts;
+    type Report = Outcome;
 
-    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Counts>, Error> {
+    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Outcome>, Error> {
         let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
         let input = Arc::new(self.input(&shapes)?);
-        evaluate(&self.core, at, &input, ChangeKind::Write).await
+        Ok(evaluate(&self.core, at, &input, ChangeKind::Write).await?.map(Outcome::now))
     }
 
     fn kind(&self) -> ChangeKind {
         ChangeKind::Write
     }
 
-    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Counts {
-        change.tables.clone()
+    fn asks(&self) -> Option<Fingerprint> {
+        let print = Fingerprinter::new("write");
+        Some(self.write.operations.iter().fold(print, |print, operation| operation.print(print)).finish())
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Outcome {
+        Outcome::before(change)
     }
 }
 
@@ -271,7 +294,7 @@ impl Graph {
         let change = ChangeId::new(core.clock().ulid());
         let ids = EdgeIds::new(core.clock().ulid());
         let work = KeyedWork { core: core.clone(), write, change, ids };
-        let (commit, tables) = core.publish(branch, work, &options).await?;
-        Ok(WriteReport { commit, tables, io: io.finish() })
+        let (commit, Outcome { tables, repeated }) = core.publish(branch, work, &options).await?;
+        Ok(WriteReport { commit, tables, repeated, io: io.finish() })
     }
 }

@@ -10,16 +10,17 @@ use crate::branch::BranchName;
 use crate::error::Error;
 use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, TableCounts};
 use crate::ids::ChangeId;
-use crate::publish::{Evaluation, Snapshot, Work};
+use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::record::ChangeKind;
 use crate::schema::SchemaHash;
 use crate::store::IoStats;
-use crate::write::WriteError;
-use crate::write::evaluate::{Counts, evaluate};
+use crate::write::evaluate::evaluate;
 use crate::write::facts::What;
+use crate::write::hashed::Hashed;
 use crate::write::input::{Input, InputBuilder, read_lines};
 use crate::write::jsonl::EdgeIds;
 use crate::write::shape::Shapes;
+use crate::write::{Outcome, WriteError};
 
 /// How a load treats rows whose key exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +34,17 @@ pub enum LoadMode {
     Overwrite,
 }
 
+impl LoadMode {
+    /// What sets the requests of one mode apart from those of another.
+    const fn form(self) -> &'static str {
+        match self {
+            Self::Append => "load append",
+            Self::Upsert => "load upsert",
+            Self::Overwrite => "load overwrite",
+        }
+    }
+}
+
 /// What a load did. `read = inserted + updated + unchanged + duplicates` per table.
 #[derive(Debug, Clone, Default)]
 pub struct LoadReport {
@@ -40,6 +52,8 @@ pub struct LoadReport {
     pub commit: Option<CommitInfo>,
     /// By table name; tables that nothing was read for and nothing happened to are left out.
     pub tables: BTreeMap<String, TableCounts>,
+    /// The request id had taken effect before; commit and tables are those of then.
+    pub repeated: bool,
     /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.
     pub io: IoStats,
 }
@@ -53,18 +67,19 @@ struct LoadWork {
     branch: String,
     schema: SchemaHash,
     input: Arc<Input>,
+    asks: Option<Fingerprint>,
 }
 
 #[async_trait]
 impl Work for LoadWork {
-    type Report = Counts;
+    type Report = Outcome;
 
-    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Counts>, Error> {
+    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Outcome>, Error> {
         if at.record.schema != self.schema {
             let source_name = self.input.source.to_string();
             return Err(WriteError::SchemaChanged { branch: self.branch.clone(), source_name }.into());
         }
-        evaluate(&self.core, at, &self.input, ChangeKind::Load).await
+        Ok(evaluate(&self.core, at, &self.input, ChangeKind::Load).await?.map(Outcome::now))
     }
 
     /// Two loads into one table would both write all their rows, and one of them for nothing.
@@ -77,8 +92,12 @@ impl Work for LoadWork {
         ChangeKind::Load
     }
 
-    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Counts {
-        change.tables.clone()
+    fn asks(&self) -> Option<Fingerprint> {
+        self.asks
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Outcome {
+        Outcome::before(change)
     }
 }
 
@@ -100,6 +119,8 @@ impl Graph {
     /// assert_eq!(report.tables["Person"].inserted, 1);
     /// # Ok(()) }
     /// ```
+    ///
+    /// An input that is sent again with the request id of a load that took effect is compared with what was loaded then, byte by byte.
     ///
     /// # Errors
     /// [`WriteError::Refused`] if lines are not rows of the schema or the result would break a rule: all violations are counted, the first
@@ -124,14 +145,16 @@ impl Graph {
         let ids = EdgeIds::new(core.clock().ulid());
         let source: Arc<str> = source.into();
         let builder = InputBuilder::new(shapes, source.clone(), change);
-        let input = read_aside(builder, input, mode, ids, progress).await.map_err(|error| match error {
+        // What would be recorded without a request id is of no use.
+        let hashed = Hashed::new(input, options.request_id.is_some().then(|| Fingerprinter::new(mode.form())));
+        let (input, asks) = read_aside(builder, hashed, mode, ids, progress).await.map_err(|error| match error {
             Aside::Write(error) => error,
             Aside::Died(reason) => WriteError::BrokenOff { source_name: source.to_string(), reason },
         })?;
         let input = Arc::new(input);
-        let work = LoadWork { core: core.clone(), branch: branch.to_owned(), schema: at.record.schema, input };
-        let (commit, tables) = core.publish(branch, work, &options).await?;
-        Ok(LoadReport { commit, tables, io: io.finish() })
+        let work = LoadWork { core: core.clone(), branch: branch.to_owned(), schema: at.record.schema, input, asks };
+        let (commit, Outcome { tables, repeated }) = core.publish(branch, work, &options).await?;
+        Ok(LoadReport { commit, tables, repeated, io: io.finish() })
     }
 }
 
@@ -143,17 +166,17 @@ enum Aside {
 /// Reads the input on a thread that may block, and tells of the progress here.
 async fn read_aside(
     mut builder: InputBuilder,
-    input: impl BufRead + Send + 'static,
+    mut input: Hashed<impl BufRead + Send + 'static>,
     mode: LoadMode,
     ids: EdgeIds,
     progress: Progress<'_>,
-) -> Result<Input, Aside> {
+) -> Result<(Input, Option<Fingerprint>), Aside> {
     let (sender, mut receiver) = tokio::sync::watch::channel((0, 0));
     let what = if mode == LoadMode::Upsert { What::Upsert } else { What::Insert };
     let reading = tokio::task::spawn_blocking(move || {
         // Nobody listens any more when the load was dropped.
-        read_lines(&mut builder, input, what, ids, |bytes, lines| sender.send((bytes, lines)).is_ok())?;
-        builder.finish(mode == LoadMode::Overwrite)
+        read_lines(&mut builder, &mut input, what, ids, |bytes, lines| sender.send((bytes, lines)).is_ok())?;
+        Ok((builder.finish(mode == LoadMode::Overwrite)?, input.finish()))
     });
     while receiver.changed().await.is_ok() {
         let (bytes, lines) = *receiver.borrow_and_update();

@@ -14,11 +14,13 @@ mod findings;
 #[cfg(test)]
 pub(crate) mod forge;
 pub(crate) mod groups;
+mod hashed;
 mod input;
 mod jsonl;
 mod keyed;
 mod load;
 pub(crate) mod lookup;
+mod outcome;
 pub(crate) mod pool;
 pub(crate) mod row;
 pub(crate) mod shape;
@@ -32,6 +34,7 @@ pub(crate) mod violation;
 pub use error::WriteError;
 pub use keyed::{Write, WriteReport};
 pub use load::{LoadMode, LoadReport, Progress};
+use outcome::Outcome;
 pub use violation::{Reason, Violation, Violations};
 
 pub(crate) use evaluate::Counts;

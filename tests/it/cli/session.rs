@@ -40,7 +40,7 @@ fn commits_have_one_shape_everywhere() {
 fn a_load_counts_what_it_did() {
     let sandbox = people();
     let report = sandbox.ok(&["load", "rows.jsonl", "--mode", "upsert", "--json"]).json();
-    assert_eq!(fields(&report), ["commit", "io", "tables"]);
+    assert_eq!(fields(&report), ["commit", "io", "repeated", "tables"]);
     assert_eq!(report["commit"], Value::Null, "equal rows are no change");
     assert_eq!(report["tables"]["Person"]["unchanged"], 2);
     sandbox.file("more.jsonl", "{\"table\":\"Person\",\"data\":{\"id\":\"ada\",\"name\":\"Ada L.\"}}\n");
@@ -62,10 +62,25 @@ fn a_request_takes_effect_once_and_a_stale_head_is_refused() {
     let first = sandbox.ok(&load).json();
     let second = sandbox.ok(&load).json();
     assert_eq!(first["commit"]["id"], second["commit"]["id"]);
+    assert_eq!((&first["repeated"], &second["repeated"]), (&json!(false), &json!(true)));
+    let told = sandbox.ok(&["load", "more.jsonl", "--request-id", "r1"]);
+    assert!(told.stderr.contains("took effect before") && told.stdout.contains("main@2"), "{told:?}");
+    let outcome = sandbox.fails(1, &["load", "more.jsonl", "--request-id", "r1", "--mode", "upsert", "--json"]);
+    assert_eq!(outcome.error()["code"], "request-id-reused");
+    sandbox.file("other.jsonl", "{\"table\":\"Person\",\"data\":{\"id\":\"emmy\",\"name\":\"Emmy\"}}\n");
+    let outcome = sandbox.fails(1, &["load", "other.jsonl", "--request-id", "r1", "--json"]);
+    assert_eq!(outcome.error()["code"], "request-id-reused");
+    let run = ["run", "MERGE (p:Person {id: 'sofia'}) SET p.name = 'Sofia' RETURN p.name", "--request-id", "r2"];
+    let first = sandbox.ok(&run);
+    let second = sandbox.ok(&run);
+    assert!(first.stdout.contains("Sofia") && !first.stderr.contains("before"), "{first:?}");
+    assert!(!second.stdout.contains("Sofia") && second.stderr.contains("took effect before"), "{second:?}");
+    let again = sandbox.ok(&[&run[..], &["--json"]].concat()).json();
+    assert_eq!((&again["repeated"], &again["commit"]["seq"]), (&json!(true), &json!(3)));
     sandbox.file("third.jsonl", "{\"table\":\"Person\",\"data\":{\"id\":\"kurt\",\"name\":\"Kurt\"}}\n");
     let outcome = sandbox.run(&["load", "third.jsonl", "--if-head", "main@1", "--json"]);
     assert_eq!((outcome.code, outcome.error()["kind"].as_str()), (Some(4), Some("contention")), "{outcome:?}");
-    sandbox.ok(&["load", "third.jsonl", "--if-head", "main@2"]);
+    sandbox.ok(&["load", "third.jsonl", "--if-head", "main@3"]);
 }
 
 #[test]

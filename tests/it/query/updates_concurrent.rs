@@ -6,7 +6,7 @@ use kit::graphs::{assert_whole, by_kit, export, run, write};
 use kit::world::World;
 use pleach::clock::Clock;
 use pleach::store::{RequestKind, When};
-use pleach::{ChangeOptions, Graph, Params, Write};
+use pleach::{ChangeOptions, ErrorKind, Graph, Params, Write};
 
 const DDL: &str = "
     CREATE NODE TABLE N (id INT64 PRIMARY KEY, v INT64 DEFAULT 0);
@@ -118,11 +118,21 @@ async fn the_same_request_takes_effect_once() {
     let statement = "MERGE (n:N {id: 1}) SET n.v = n.v + 1 RETURN n.v AS v";
     let options = ChangeOptions { request_id: Some("once".into()), ..by_kit() };
     let first = graph.run("main", statement, Params::new(), options.clone()).await.unwrap();
-    let again = world.open().await.run("main", statement, Params::new(), options).await.unwrap();
+    let again = world.open().await.run("main", statement, Params::new(), options.clone()).await.unwrap();
     assert_eq!((first.rows.len(), first.repeated), (1, false));
     assert_eq!((again.rows.len(), again.repeated), (0, true));
     assert_eq!((first.commit.unwrap().id, first.tables), (again.commit.unwrap().id, again.tables));
     assert!(export(&graph, "main").await.contains("\"v\":1"));
+    // Another statement, another parameter, another sort of request: none of them is what the id stands for.
+    let error = graph.run("main", "CREATE (:N {id: 2})", Params::new(), options.clone()).await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Invalid, "request-id-reused"));
+    assert!(error.to_string().contains("for another write at `main@1`"), "{error}");
+    let error = graph.run("main", statement, Params::new().with("x", 1), options.clone()).await.unwrap_err();
+    assert_eq!(error.code(), "request-id-reused");
+    let error = graph.write("main", Write::new().insert_json("{}"), options).await.unwrap_err();
+    assert_eq!(error.code(), "request-id-reused");
+    assert_eq!(graph.log("main", 10).await.unwrap().len(), 2);
+    assert_whole(&graph).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -244,6 +244,12 @@ async fn the_same_request_takes_effect_once() {
     let second = graph.write("main", Write::new().insert_json(person(1, "a")), options()).await.unwrap();
     assert_eq!(first.commit.map(|c| c.id), second.commit.map(|c| c.id));
     assert_eq!(first.tables, second.tables);
+    assert_eq!((first.repeated, second.repeated), (false, true));
+    for other in [Write::new().insert_json(person(1, "b")), Write::new().upsert_json(person(1, "a")), Write::new()] {
+        let error = graph.write("main", other, options()).await.unwrap_err();
+        assert_eq!(error.code(), "request-id-reused", "{error}");
+    }
+    assert_whole(&graph).await;
 }
 
 #[tokio::test]

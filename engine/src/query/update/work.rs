@@ -17,7 +17,7 @@ use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::graph::{ChangeInfo, CommitInfo, Core};
 use crate::ids::{ChangeId, TableId};
-use crate::publish::{Evaluation, Snapshot, Work};
+use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::query::bind::bind;
 use crate::query::bound::{Body, Output, Plan, Statement, VarId};
 use crate::query::eval::EvalContext;
@@ -76,18 +76,21 @@ impl Work for UpdateWork {
         let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
         let (operations, spans, returned) = self.apply(at, &statement, &shapes).await?;
         let outcome = write_typed(&self.core, at, &shapes, SOURCE, self.change, operations).await;
-        let done = |tables| Done { tables, returned: Some(returned) };
-        Ok(match outcome.map_err(|error| self.place(error, &spans))? {
-            Evaluation::Nothing(tables) => Evaluation::Nothing(done(tables)),
-            Evaluation::Staged { tables, mut reads, kind, change, counts, absorbed, report } => {
-                reads.extend(patterns_of(&statement));
-                Evaluation::Staged { tables, reads, kind, change, counts, absorbed, report: done(report) }
-            }
-        })
+        let mut evaluation = outcome.map_err(|error| self.place(error, &spans))?;
+        if let Evaluation::Staged { reads, .. } = &mut evaluation {
+            reads.extend(patterns_of(&statement));
+        }
+        Ok(evaluation.map(|tables| Done { tables, returned: Some(returned) }))
     }
 
     fn kind(&self) -> ChangeKind {
         ChangeKind::Write
+    }
+
+    fn asks(&self) -> Option<Fingerprint> {
+        let print = Fingerprinter::new("statement").with(self.text.as_bytes());
+        let named = self.params.names().filter_map(|name| Some((name, self.params.get(name)?)));
+        Some(named.fold(print, |print, (name, value)| print.with(name.as_bytes()).with(value.to_json().as_bytes())).finish())
     }
 
     fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Done {
