@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use pleach::CypherValue;
+use pleach::schema::Problem;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -13,6 +14,7 @@ use crate::output;
 /// Writes rows to standard output as they come; a table and one JSON object wait for the last.
 pub(crate) struct Writer {
     names: Vec<String>,
+    warnings: Vec<Problem>,
     form: Form,
 }
 
@@ -35,7 +37,16 @@ impl Writer {
                 Form::Csv { out: Box::new(out), null: null.to_owned() }
             }
         };
-        Ok(Self { names, form })
+        Ok(Self { names, warnings: Vec::new(), form })
+    }
+
+    /// Says `warnings` beside the rows, or within the one JSON object.
+    pub(crate) fn warn(&mut self, warnings: &[Problem]) {
+        if matches!(self.form, Form::Json(_)) {
+            self.warnings.extend_from_slice(warnings);
+        } else {
+            note_all(warnings);
+        }
     }
 
     pub(crate) fn push(&mut self, rows: &[Vec<CypherValue>]) -> io::Result<()> {
@@ -63,23 +74,50 @@ impl Writer {
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.form {
             Form::Table(rows) => output::text(&output::any_table(&self.names, rows)),
-            Form::Json(rows) => output::json(&Rows { columns: &self.names, rows }),
+            Form::Json(rows) => {
+                let warnings = self.warnings.iter().map(Warning::from).collect();
+                output::json(&Answer { columns: &self.names, rows, warnings })
+            }
             Form::Jsonl(mut out) => out.flush(),
             Form::Csv { mut out, .. } => out.flush(),
         }
     }
 }
 
-/// Rows as one JSON object. Values stay as they are spelled, the order of their fields included.
-#[derive(Debug, Serialize)]
-pub(crate) struct Rows<'a> {
-    columns: &'a [String],
-    rows: Vec<Vec<Box<RawValue>>>,
+/// Says warnings on standard error.
+pub(crate) fn note_all(warnings: &[Problem]) {
+    for warning in warnings {
+        output::note(&format!("warning: {warning}"));
+    }
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) fn new(columns: &'a [String], rows: &[Vec<CypherValue>]) -> io::Result<Self> {
-        Ok(Self { columns, rows: json_rows(rows)? })
+/// Rows as one JSON object. Values stay as they are spelled, the order of their fields included.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer<'a> {
+    columns: &'a [String],
+    rows: Vec<Vec<Box<RawValue>>>,
+    warnings: Vec<Warning<'a>>,
+}
+
+/// What is to be said of a statement that ran.
+#[derive(Debug, Serialize)]
+struct Warning<'a> {
+    line: usize,
+    column: usize,
+    message: &'a str,
+    help: Option<&'a str>,
+}
+
+impl<'a> From<&'a Problem> for Warning<'a> {
+    fn from(problem: &'a Problem) -> Self {
+        let Problem { line, column, message, help, .. } = problem;
+        Self { line: *line, column: *column, message, help: help.as_deref() }
+    }
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn new(columns: &'a [String], rows: &[Vec<CypherValue>], warnings: &'a [Problem]) -> io::Result<Self> {
+        Ok(Self { columns, rows: json_rows(rows)?, warnings: warnings.iter().map(Warning::from).collect() })
     }
 }
 

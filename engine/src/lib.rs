@@ -29,8 +29,8 @@ pub use merge::{MergeError, MergeOptions, MergeOutcome, MergeReport, MergedTable
 pub use optimize::{OptimizeOptions, OptimizeReport, OptimizedTable};
 pub use publish::PublishError;
 pub use query::{
-    CypherValue, EdgeValue, NodeValue, Params, QueryColumn, QueryError, QueryRows, QueryRunError, RunReport,
-    UpdateError,
+    CypherValue, EdgeValue, NodeValue, Params, Properties, QueryColumn, QueryError, QueryRows, QueryRunError,
+    RunReport, UpdateError,
 };
 pub use read::ReadError;
 pub use write::{LoadMode, LoadReport, Progress, Reason, Violation, Violations, Write, WriteError, WriteReport};

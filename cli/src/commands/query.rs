@@ -30,6 +30,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     let mut rows = graph.query(&args.at, &text, params).await?;
     let names: Vec<String> = rows.columns().iter().map(|column| column.name.clone()).collect();
     let mut writer = Writer::new(args.statement.format(context), names, &args.statement.null)?;
+    writer.warn(rows.warnings());
     while let Some(batch) = rows.next_rows().await? {
         writer.push(&batch)?;
     }

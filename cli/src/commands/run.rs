@@ -10,7 +10,7 @@ use super::statement::{Format, Statement};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output;
-use crate::rows::{Rows, Writer};
+use crate::rows::{Answer, Writer, note_all};
 use crate::shape::{Commit, Counts, Io, counts};
 
 /// Change the graph with one openCypher statement, as one commit
@@ -40,7 +40,7 @@ struct Told<'a> {
     commit: Option<Commit<'a>>,
     tables: BTreeMap<&'a str, Counts>,
     #[serde(flatten)]
-    rows: Rows<'a>,
+    rows: Answer<'a>,
     /// The request id had taken effect before.
     repeated: bool,
     io: Io,
@@ -58,12 +58,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
         output::json(&Told {
             commit: report.commit.as_ref().map(Commit::from),
             tables: counts(&report.tables),
-            rows: Rows::new(&names, &report.rows)?,
+            rows: Answer::new(&names, &report.rows, &report.warnings)?,
             repeated: report.repeated,
             io: Io::from(&report.io),
         })?;
         return Ok(());
     }
+    note_all(&report.warnings);
     if !names.is_empty() {
         let mut writer = Writer::new(format, names, &args.statement.null)?;
         writer.push(&report.rows)?;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kind::Kind;
 use super::value::CypherValue;
 use crate::ids::{PropertyId, TableId};
-use crate::syntax::{BinaryOp, CompareOp, Span, UnaryOp};
+use crate::syntax::{BinaryOp, CompareOp, Finding, Span, UnaryOp};
 
 /// One column of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,8 @@ pub(crate) struct Statement {
     /// `EXPLAIN`: show the plan, do nothing.
     pub explain: bool,
     pub body: Body,
+    /// What is no mistake, and yet hardly what was meant.
+    pub warnings: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

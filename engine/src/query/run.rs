@@ -11,19 +11,20 @@ use futures::stream::BoxStream;
 use futures::{StreamExt as _, TryStreamExt as _};
 
 use super::bind::prepare;
-use super::bound::Body;
+use super::bound::{Body, Statement};
 use super::compile::column_name;
 use super::eval::EvalContext;
 use super::exec::error::QueryRunError;
 use super::exec::{QueryContext, decode, explain, failure};
 use super::kind::Kind;
 use super::layout::Layouts;
-use super::output::Columns;
+use super::output::{Columns, Looks};
 use super::params::Params;
 use super::value::CypherValue;
 use crate::error::Error;
 use crate::graph::{Core, Graph};
 use crate::store::{IoScope, IoStats};
+use crate::syntax::{Problem, locate_all};
 
 impl Graph {
     /// Runs an openCypher statement that reads, on the commit that `reference` names: `main`, `main@42`, `main~2`. Nothing is read before the
@@ -72,6 +73,8 @@ async fn query(core: &Arc<Core>, reference: &str, text: &str, params: &Params) -
         names: names.collect(),
         batches: cx.stream(&output.plan).await?,
         columns: Columns::new(columns, cx.layouts().clone()),
+        looks: Looks::new(&statement, output, &at.catalog),
+        warnings: warnings_of(&statement, text),
         text: cx.text().clone(),
         io,
     })
@@ -88,9 +91,16 @@ async fn explained(cx: &QueryContext, io: IoScope) -> Result<QueryRows, Error> {
         names: vec![QueryColumn { name: "plan".to_owned(), kind: Kind::String.to_string() }],
         batches: Box::pin(RecordBatchStreamAdapter::new(schema, lines)),
         columns: Columns::new(columns, Arc::new(Layouts { entities: Vec::new() })),
+        looks: Looks::plain(),
+        warnings: warnings_of(cx.statement(), cx.text()),
         text: cx.text().clone(),
         io,
     })
+}
+
+/// What is to be said of a statement that runs.
+pub(super) fn warnings_of(statement: &Statement, text: &str) -> Vec<Problem> {
+    locate_all(text, statement.warnings.clone())
 }
 
 /// A column of a result.
@@ -107,6 +117,8 @@ pub struct QueryRows {
     names: Vec<QueryColumn>,
     batches: SendableRecordBatchStream,
     columns: Columns,
+    looks: Looks,
+    warnings: Vec<Problem>,
     text: Arc<str>,
     io: IoScope,
 }
@@ -124,6 +136,12 @@ impl QueryRows {
         &self.names
     }
 
+    /// What the statement asks although nothing can come of it, such as an edge between nodes that its table does not join.
+    #[must_use]
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
     /// The Arrow schema of [`Self::batches`]. A node is a struct of `_table` and its properties; an edge has `_from_0`, … and `_to_0`, …, the
     /// parts of the keys of its ends, before its properties, and `_id` after them if its table is `MULTI`. Where a column may
     /// hold rows of several tables, properties of one name and type share a field; those of other types are called `table.property`.
@@ -132,7 +150,8 @@ impl QueryRows {
         self.columns.schema().clone()
     }
 
-    /// The next rows, some at a time: the values of the columns, in order. `None` after the last.
+    /// The next rows, some at a time: the values of the columns, in order. `None` after the last. A `FLOAT` is given as the number with the
+    /// fewest digits that stands for it: 0.1 and not 0.10000000149011612, though expressions compute with the latter.
     ///
     /// # Errors
     /// If the store fails, memory or temporary space runs out, or an expression has no value for a row.
@@ -143,7 +162,9 @@ impl QueryRows {
         while let Some(batch) = self.batches.try_next().await.map_err(|error| failure(&self.text, error))? {
             if batch.num_rows() > 0 {
                 let rows = decode(&batch, &self.columns.sources(), self.columns.layouts());
-                return rows.map(Some).map_err(|error| failure(&self.text, error));
+                let mut rows = rows.map_err(|error| failure(&self.text, error))?;
+                self.looks.apply(&mut rows);
+                return Ok(Some(rows));
             }
         }
         Ok(None)

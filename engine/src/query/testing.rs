@@ -7,6 +7,7 @@ use super::bound::{Entity, Expr, ExprNode, Form, Function, VarId};
 use super::eval::EvalContext;
 use super::kind::{EntityId, Kind};
 use super::layout::{EntityLayout, Layouts};
+use super::properties::Properties;
 use super::value::{CypherValue, EdgeValue, NodeValue};
 use crate::clock::Timestamp;
 use crate::schema::{Catalog, TableDef};
@@ -130,7 +131,7 @@ pub(crate) fn knows(from: &str, to: &str) -> CypherValue {
         from: key(from),
         to: key(to),
         id: None,
-        properties: BTreeMap::new(),
+        properties: Properties::default(),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::properties::Properties;
 use crate::value::Value;
 
 /// One value of a query's result, or of a parameter.
@@ -25,8 +26,8 @@ pub enum CypherValue {
 pub struct NodeValue {
     /// Its label: the name of its table.
     pub label: String,
-    /// Its properties by name, key included; nulls left out.
-    pub properties: BTreeMap<String, CypherValue>,
+    /// Its properties, key included.
+    pub properties: Properties,
 }
 
 /// An edge as a query returns it.
@@ -40,8 +41,8 @@ pub struct EdgeValue {
     pub to: Vec<Value>,
     /// The hidden identity of an edge of a `MULTI` table: a ULID.
     pub id: Option<String>,
-    /// Its properties by name; nulls left out.
-    pub properties: BTreeMap<String, CypherValue>,
+    /// Its properties.
+    pub properties: Properties,
 }
 
 impl CypherValue {

@@ -13,7 +13,7 @@ fn rows_come_in_four_forms() {
         table.lines().map(str::trim_end).collect::<Vec<_>>(),
         ["id     born", "ada    1815-12-10", "grace  null"]
     );
-    let rows = json!({ "columns": ["id", "born"], "rows": [["ada", "1815-12-10"], ["grace", null]] });
+    let rows = json!({ "columns": ["id", "born"], "rows": [["ada", "1815-12-10"], ["grace", null]], "warnings": [] });
     assert_eq!(sandbox.ok(&["query", text, "--json"]).json(), rows);
     assert_eq!(sandbox.ok(&["query", text, "--format", "json"]).json(), rows);
     let lines = "{\"id\":\"ada\",\"born\":\"1815-12-10\"}\n{\"id\":\"grace\",\"born\":null}\n";
@@ -34,11 +34,35 @@ fn a_node_is_written_as_its_line() {
 }
 
 #[test]
+fn what_can_never_match_is_said_beside_the_rows() {
+    let sandbox = people();
+    let text = "MATCH (s:Seat)-[k:Knows]->(p:Person) RETURN s.line AS line";
+    let outcome = sandbox.ok(&["query", text, "--json"]);
+    let told = outcome.json();
+    assert_eq!(told["rows"], json!([]));
+    assert_eq!((&told["warnings"][0]["line"], &told["warnings"][0]["column"]), (&json!(1), &json!(15)));
+    assert!(!outcome.stderr.contains("warning"), "{outcome:?}");
+    let outcome = sandbox.ok(&["query", text, "--format", "csv"]);
+    assert_eq!(outcome.stdout, "line\n");
+    let warning = "warning: line 1, column 15: nothing can match this edge: `Knows` goes from `Person` to `Person`";
+    assert!(outcome.stderr.contains(warning), "{outcome:?}");
+    let outcome = sandbox.ok(&["run", "MATCH (:Seat)-[k:Knows]->() DELETE k"]);
+    assert!(outcome.stderr.contains("warning: line 1, column 14: "), "{outcome:?}");
+}
+
+#[test]
+fn another_languages_words_are_recognised() {
+    let sandbox = people();
+    let outcome = sandbox.fails(1, &["query", "MATCH (p:Person) WHERE p.name == 'Ada' RETURN p"]);
+    assert!(outcome.stderr.contains("help: `=` compares"), "{outcome:?}");
+}
+
+#[test]
 fn a_statement_is_an_argument_a_file_or_standard_input() {
     let sandbox = people();
     let text = "MATCH (p:Person) RETURN count(*) AS n";
     sandbox.file("count.cypher", format!("\u{feff}// how many\n{text}\n"));
-    let expected = json!({ "columns": ["n"], "rows": [[2]] });
+    let expected = json!({ "columns": ["n"], "rows": [[2]], "warnings": [] });
     for arguments in [&["query", text, "--json"][..], &["query", "-f", "count.cypher", "--json"]] {
         assert_eq!(sandbox.ok(arguments).json(), expected, "{arguments:?}");
     }

@@ -10,8 +10,8 @@ use pleach::clock::Clock;
 use pleach::store::IoStats;
 use pleach::{Graph, Params, Write};
 
-/// Enough that the branch log is searched and that readers are overtaken again and again.
-const COMMITS: usize = 200;
+/// Enough that readers are overtaken again and again.
+const COMMITS: usize = 50;
 
 /// Asks for the head, the history and a number until told to stop. Gives how often it asked, and its requests.
 async fn watch(graph: Graph, done: Arc<AtomicBool>) -> (usize, IoStats) {
@@ -28,7 +28,7 @@ async fn watch(graph: Graph, done: Arc<AtomicBool>) -> (usize, IoStats) {
         let count = count.collect_rows().await.expect("rows");
         assert_eq!(count[0][0].to_json(), seen.to_string());
         rounds += 1;
-        Clock::system().sleep(Duration::from_millis(50)).await;
+        Clock::system().sleep(Duration::from_millis(200)).await;
     }
     (rounds, graph.take_io())
 }

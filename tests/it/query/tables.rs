@@ -39,8 +39,8 @@ async fn whole_nodes_and_edges_are_returned_as_lines() {
             (
                 "MATCH (n:City) RETURN n",
                 &[
-                    r#"{"table":"City","data":{"code":1,"country":"FR","name":"Paris"}}"#,
-                    r#"{"table":"City","data":{"code":1,"country":"UK","name":"London"}}"#,
+                    r#"{"table":"City","data":{"country":"FR","code":1,"name":"Paris"}}"#,
+                    r#"{"table":"City","data":{"country":"UK","code":1,"name":"London"}}"#,
                 ],
             ),
             (
@@ -56,8 +56,8 @@ async fn whole_nodes_and_edges_are_returned_as_lines() {
     )
     .await;
     let nodes = rows(&graph, "MATCH (p)-[:Knows]->(q {id: 'c'}) RETURN p, q").await;
-    let ada = r#"{"table":"Person","data":{"age":36,"id":"a","name":"Ada","score":1.5}}"#;
-    let cy = r#"{"table":"Person","data":{"age":50,"id":"c","name":"Cy","score":0.0}}"#;
+    let ada = r#"{"table":"Person","data":{"id":"a","name":"Ada","age":36,"score":1.5}}"#;
+    let cy = r#"{"table":"Person","data":{"id":"c","name":"Cy","age":50,"score":0.0}}"#;
     assert_eq!(nodes, [format!("{ada} {cy}"), format!("{cy} {cy}")]);
 }
 

@@ -1,7 +1,5 @@
 //! Reading the values of a query from arrays.
 
-use std::collections::BTreeMap;
-
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt16Type;
 use arrow_array::{Array, ListArray, StructArray, UInt16Array};
@@ -131,7 +129,7 @@ fn entity<'a>(structs: &'a StructArray, layout: &'a EntityLayout, layouts: &'a L
 
 impl TableReader<'_> {
     fn value(&self, form: Form, row: usize) -> CypherValue {
-        let (mut from, mut to, mut id, mut properties) = (Vec::new(), Vec::new(), None, BTreeMap::new());
+        let (mut from, mut to, mut id, mut properties) = (Vec::new(), Vec::new(), None, Vec::new());
         for (part, reader) in &self.fields {
             match (part, reader.value(row)) {
                 (Part::From, CypherValue::Scalar(value)) => from.push(value),
@@ -140,12 +138,12 @@ impl TableReader<'_> {
                     id = Some(EdgeId::from_bytes(bytes).to_string());
                 }
                 (Part::Property(name), value) if !value.is_null() => {
-                    properties.insert((*name).to_owned(), value);
+                    properties.push(((*name).to_owned(), value));
                 }
                 _ => {}
             }
         }
-        let label = self.label.to_owned();
+        let (label, properties) = (self.label.to_owned(), properties.into_iter().collect());
         match form {
             Form::Node => CypherValue::Node(Box::new(NodeValue { label, properties })),
             Form::Edge => CypherValue::Edge(Box::new(EdgeValue { label, from, to, id, properties })),

@@ -7,6 +7,7 @@ use crate::query::bound::Direction;
 use crate::schema::{Catalog, TableKind};
 
 /// An edge between two of the nodes.
+#[derive(Clone)]
 pub(super) struct EdgeTables {
     pub tables: BTreeSet<TableId>,
     pub left: usize,

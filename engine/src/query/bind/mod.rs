@@ -32,6 +32,7 @@ mod rewrite;
 mod scope;
 mod tail;
 mod update;
+mod warnings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,6 +81,7 @@ struct Binder<'a> {
     /// Clauses, and nodes and edges of patterns, so far.
     parts: usize,
     findings: Vec<Finding>,
+    warnings: Vec<Finding>,
 }
 
 /// Where an expression stands.
@@ -118,6 +120,7 @@ impl<'a> Binder<'a> {
             unknown: BTreeSet::new(),
             parts: 0,
             findings: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Part {
     pub tables: BTreeSet<TableId>,
     /// Whether its labels could not be bound: then nothing is known of its properties either.
     pub wrong: bool,
+    /// Where it is written first.
+    pub span: Span,
 }
 
 /// The places of one `MATCH`.
@@ -92,7 +94,7 @@ impl Binder<'_> {
             }
             return index;
         }
-        let part = self.part(pattern.name.as_ref(), pattern.labels.as_ref(), Form::Node, scope);
+        let part = self.part(pattern.name.as_ref(), pattern.labels.as_ref(), Form::Node, pattern.span, scope);
         places.add(part, false)
     }
 
@@ -107,17 +109,17 @@ impl Binder<'_> {
             };
             self.report(name.span, message);
         }
-        let part = self.part(pattern.name.as_ref(), pattern.labels.as_ref(), Form::Edge, scope);
+        let part = self.part(pattern.name.as_ref(), pattern.labels.as_ref(), Form::Edge, pattern.span, scope);
         places.add(part, true);
     }
 
-    fn part(&mut self, name: Option<&Name>, labels: Option<&Labels>, form: Form, scope: &Scope) -> Part {
+    fn part(&mut self, name: Option<&Name>, labels: Option<&Labels>, form: Form, span: Span, scope: &Scope) -> Part {
         let admitted = self.admitted(labels, form);
         let wrong = admitted.is_none();
         let mut tables = admitted.unwrap_or_else(|| self.all_tables(form));
         let text = name.map(|name| name.text.clone()).unwrap_or_default();
         let Some((name, var)) = name.and_then(|name| Some((name, scope.get(&name.text)?))) else {
-            return Part { var: self.var(text.clone(), Kind::Null), name: text, bound: false, tables, wrong };
+            return Part { var: self.var(text.clone(), Kind::Null), name: text, bound: false, tables, wrong, span };
         };
         let column = self.column(var, name.span);
         match column.kind {
@@ -133,7 +135,7 @@ impl Binder<'_> {
                 self.report(name.span, format!("`{}` is {found}, and {meant} is meant here", name.text));
             }
         }
-        Part { var, name: text, bound: true, tables, wrong }
+        Part { var, name: text, bound: true, tables, wrong, span }
     }
 
     /// The tables that labels admit; none if the labels are wrong, which is noted.
@@ -183,6 +185,7 @@ impl Binder<'_> {
             .zip(&places.joins)
             .map(|(part, &(left, right, direction))| EdgeTables { tables: part.tables.clone(), left, right, direction })
             .collect();
+        self.warn_of_no_match(places, &nodes, &edges);
         infer(self.catalog, &mut nodes, &mut edges);
         for &(is_edge, index) in &places.order {
             let (part, tables, form) = if is_edge {

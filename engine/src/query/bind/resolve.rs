@@ -11,7 +11,7 @@ type Places = BTreeMap<EntityId, EntityId>;
 impl Binder<'_> {
     pub(super) fn resolved(self, body: Body, explain: bool) -> Statement {
         let (entities, places) = self.entities.finish(self.catalog);
-        let mut statement = Statement { entities, vars: self.vars, explain, body };
+        let mut statement = Statement { entities, vars: self.vars, explain, body, warnings: self.warnings };
         for var in &mut statement.vars {
             resolve(&mut var.kind, &places);
         }

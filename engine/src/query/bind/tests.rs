@@ -6,6 +6,7 @@ mod reads;
 mod refusals;
 mod show;
 mod updates;
+mod warnings;
 mod whole;
 
 use super::*;

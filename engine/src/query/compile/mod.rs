@@ -35,6 +35,7 @@ use super::eval::EvalContext;
 use super::fault::Fault;
 use super::kind::Kind;
 use super::layout::Layouts;
+use super::memory::Memory;
 use super::value::CypherValue;
 use crate::syntax::Span;
 use kernel::Kernel;
@@ -55,11 +56,18 @@ pub(crate) fn column(var: VarId) -> Df {
 pub(crate) struct Compiler {
     layouts: Arc<Layouts>,
     context: Arc<EvalContext>,
+    /// What the values that are evaluated row by row are held in; not counted without.
+    memory: Option<Memory>,
 }
 
 impl Compiler {
     pub(crate) const fn new(layouts: Arc<Layouts>, context: Arc<EvalContext>) -> Self {
-        Self { layouts, context }
+        Self { layouts, context, memory: None }
+    }
+
+    /// The same, for plans that run in `memory`.
+    pub(crate) fn within(self, memory: Memory) -> Self {
+        Self { memory: Some(memory), ..self }
     }
 
     pub(crate) const fn context(&self) -> &Arc<EvalContext> {

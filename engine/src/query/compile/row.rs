@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
 use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, Expr as Df, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
@@ -17,8 +19,12 @@ use crate::query::bound::{Expr, ExprNode, VarId};
 use crate::query::eval::{EvalContext, Row, evaluate};
 use crate::query::kind::Kind;
 use crate::query::layout::Layouts;
+use crate::query::memory::{Memory, weight};
 use crate::query::value::CypherValue;
 use crate::syntax::Span;
+
+/// Bytes of values that are evaluated before they become a column.
+const PART_BYTES: usize = 8 << 20;
 
 /// Evaluates its expression for each row of its arguments.
 #[derive(Debug)]
@@ -28,6 +34,7 @@ pub(super) struct RowFunction {
     arguments: Vec<Kind>,
     layouts: Arc<Layouts>,
     context: Arc<EvalContext>,
+    memory: Option<Memory>,
     name: String,
     /// Tells functions of one statement apart: an expression is not `Eq`, since NaN is not equal to itself.
     fingerprint: String,
@@ -82,6 +89,7 @@ impl Compiler {
             arguments,
             layouts: self.layouts.clone(),
             context: self.context.clone(),
+            memory: self.memory.clone(),
             signature: Signature::new(types, volatility),
         }
     }
@@ -121,12 +129,39 @@ impl ScalarUDFImpl for RowFunction {
             .zip(&self.arguments)
             .map(|(array, kind)| Reader::new(array.as_ref(), kind, &self.layouts))
             .collect::<Result<Vec<_>>>()?;
-        let values = (0..args.number_rows)
-            .map(|at| evaluate(&self.expr, &Arguments { readers: &readers, at }, &self.context))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(external)?;
-        let array = encode(&values, &self.expr.kind, &self.layouts);
-        array.map(ColumnarValue::Array).map_err(|unfit| external(unfit.at(self.expr.span)))
+        let mut account = self.memory.as_ref().map(|memory| memory.account("values of expressions"));
+        let mut hold = |bytes| account.as_mut().map_or(Ok(()), |account| account.hold(bytes));
+        let mut parts: Vec<ArrayRef> = Vec::new();
+        let (mut values, mut bytes) = (Vec::with_capacity(args.number_rows), 0);
+        for at in 0..args.number_rows {
+            let value = evaluate(&self.expr, &Arguments { readers: &readers, at }, &self.context).map_err(external)?;
+            bytes += weight(&value);
+            values.push(value);
+            if bytes >= PART_BYTES {
+                // Values take several times the memory of columns.
+                let part = self.column(&values)?;
+                hold(part.get_array_memory_size())?;
+                parts.push(part);
+                values.clear();
+                bytes = 0;
+            }
+        }
+        if parts.is_empty() || !values.is_empty() {
+            parts.push(self.column(&values)?);
+        }
+        if let [only] = parts.as_slice() {
+            return Ok(ColumnarValue::Array(only.clone()));
+        }
+        // Once in parts, once as a whole.
+        hold(parts.iter().map(Array::get_array_memory_size).sum())?;
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok(ColumnarValue::Array(concat(&parts)?))
+    }
+}
+
+impl RowFunction {
+    fn column(&self, values: &[CypherValue]) -> Result<ArrayRef> {
+        encode(values, &self.expr.kind, &self.layouts).map_err(|unfit| external(unfit.at(self.expr.span)))
     }
 }
 

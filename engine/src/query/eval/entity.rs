@@ -1,7 +1,6 @@
 //! What nodes, edges and maps say of themselves.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::EvalContext;
 use super::compare::present;
@@ -38,23 +37,15 @@ pub(super) fn property<'a>(
 /// The value of a key of a map, or of a property of this name.
 pub(super) fn field<'a>(of: Cow<'a, CypherValue>, name: &str) -> Cow<'a, CypherValue> {
     let found = match of {
-        Cow::Borrowed(value) => properties(value).and_then(|entries| entries.get(name)).map(Cow::Borrowed),
+        Cow::Borrowed(CypherValue::Map(entries)) => entries.get(name).map(Cow::Borrowed),
+        Cow::Borrowed(CypherValue::Node(node)) => node.properties.get(name).map(Cow::Borrowed),
+        Cow::Borrowed(CypherValue::Edge(edge)) => edge.properties.get(name).map(Cow::Borrowed),
         Cow::Owned(CypherValue::Map(mut entries)) => entries.remove(name).map(Cow::Owned),
-        Cow::Owned(CypherValue::Node(mut node)) => node.properties.remove(name).map(Cow::Owned),
-        Cow::Owned(CypherValue::Edge(mut edge)) => edge.properties.remove(name).map(Cow::Owned),
-        Cow::Owned(_) => None,
+        Cow::Owned(CypherValue::Node(mut node)) => node.properties.take(name).map(Cow::Owned),
+        Cow::Owned(CypherValue::Edge(mut edge)) => edge.properties.take(name).map(Cow::Owned),
+        _ => None,
     };
     found.unwrap_or(Cow::Owned(CypherValue::NULL))
-}
-
-/// The properties of a node or an edge, the entries of a map.
-pub(super) const fn properties(value: &CypherValue) -> Option<&BTreeMap<String, CypherValue>> {
-    match value {
-        CypherValue::Map(entries) => Some(entries),
-        CypherValue::Node(node) => Some(&node.properties),
-        CypherValue::Edge(edge) => Some(&edge.properties),
-        CypherValue::Scalar(_) | CypherValue::List(_) => None,
-    }
 }
 
 /// `labels(node)`: a list of one.
@@ -73,17 +64,24 @@ pub(super) fn type_of(value: &CypherValue) -> CypherValue {
     }
 }
 
-/// `keys(x)`: the names of what is not null.
+/// `keys(x)`: the names of what is not null, of nodes and edges in the order of the schema.
 pub(super) fn keys(value: &CypherValue) -> CypherValue {
-    properties(value)
-        .map_or(CypherValue::NULL, |entries| CypherValue::List(present(entries).map(|(name, _)| text(name)).collect()))
+    let properties = match value {
+        CypherValue::Map(entries) => {
+            return CypherValue::List(present(entries).map(|(name, _)| text(name)).collect());
+        }
+        CypherValue::Node(node) => &node.properties,
+        CypherValue::Edge(edge) => &edge.properties,
+        CypherValue::Scalar(_) | CypherValue::List(_) => return CypherValue::NULL,
+    };
+    CypherValue::List(properties.names().map(text).collect())
 }
 
 /// `properties(x)`.
 pub(super) fn as_map(value: CypherValue) -> CypherValue {
     match value {
-        CypherValue::Node(node) => CypherValue::Map(node.properties),
-        CypherValue::Edge(edge) => CypherValue::Map(edge.properties),
+        CypherValue::Node(node) => CypherValue::Map(node.properties.into_iter().collect()),
+        CypherValue::Edge(edge) => CypherValue::Map(edge.properties.into_iter().collect()),
         CypherValue::Map(entries) => CypherValue::Map(entries),
         CypherValue::Scalar(_) | CypherValue::List(_) => CypherValue::NULL,
     }

@@ -1,10 +1,9 @@
 //! One order of all values of a kind, as bytes: what `ORDER BY`, `DISTINCT`, grouping, `min` and `max` go by where columns have no such order.
 
-use std::collections::BTreeMap;
-
 use super::EvalContext;
 use crate::ids::TableId;
 use crate::query::bound::Form;
+use crate::query::properties::Properties;
 use crate::query::value::CypherValue;
 use crate::schema::TableDef;
 use crate::value::Value;
@@ -91,7 +90,7 @@ fn write_identity(form: Form, table: Option<TableId>, key: &[Value], out: &mut V
     }
 }
 
-fn key_of(table: Option<&TableDef>, properties: &BTreeMap<String, CypherValue>) -> Vec<Value> {
+fn key_of(table: Option<&TableDef>, properties: &Properties) -> Vec<Value> {
     let key = table.into_iter().flat_map(TableDef::key_properties);
     key.map(|property| match properties.get(&property.name) {
         Some(CypherValue::Scalar(value)) => value.clone(),

@@ -379,7 +379,7 @@ fn entities_tell_their_properties_and_labels() {
     let ty = call(Function::Type, vec![column(0, person.clone())], Kind::String);
     assert_eq!(of(&ty, &One(knows("a", "b"))), scalar(Value::String("Knows".to_owned())));
     let keys = call(Function::Keys, vec![column(0, person.clone())], Kind::List(Box::new(Kind::String)));
-    assert_eq!(of(&keys, &row), words(&["age", "id"]));
+    assert_eq!(of(&keys, &row), words(&["id", "age"]));
     let robot = catalog().table("Robot").unwrap().id;
     let is_robot = ExprNode::IsOf { operand: Box::new(column(0, person)), tables: vec![robot] };
     assert_eq!(known(&of(&expr(is_robot.clone(), Kind::Bool), &row)), Some(false));

@@ -5,6 +5,7 @@ use datafusion::physical_plan::displayable;
 use super::QueryContext;
 use crate::error::Error;
 use crate::query::bound::{Body, Effect};
+use crate::syntax::locate_all;
 
 /// What a statement would do, line by line.
 pub(crate) async fn explain(cx: &QueryContext) -> Result<Vec<String>, Error> {
@@ -16,7 +17,11 @@ pub(crate) async fn explain(cx: &QueryContext) -> Result<Vec<String>, Error> {
     let text = displayable(physical.as_ref()).indent(false).to_string();
     let named =
         text.lines().map(|line| named(line, |number| cx.statement.vars.get(number).map(|var| var.name.as_str())));
-    Ok(effects.into_iter().chain(named).collect())
+    let warnings = locate_all(&cx.text, cx.statement.warnings.clone());
+    let warnings = warnings
+        .iter()
+        .map(|warning| format!("Warning: line {}, column {}: {}", warning.line, warning.column, warning.message));
+    Ok(warnings.chain(effects).chain(named).collect())
 }
 
 fn effect(effect: &Effect) -> String {

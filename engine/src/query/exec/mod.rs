@@ -35,6 +35,7 @@ use super::error::QueryError;
 use super::eval::EvalContext;
 use super::kind::Kind;
 use super::layout::Layouts;
+use super::memory::{Account, Memory, rows_weight};
 use super::plan::Planner;
 use super::value::CypherValue;
 use crate::error::Error;
@@ -43,6 +44,9 @@ use crate::publish::Snapshot;
 
 pub(crate) use explain::explain;
 pub(crate) use session::Sessions;
+
+/// Rows that become values before they are accounted for.
+const ROWS_AT_A_TIME: usize = 2048;
 
 /// All that the plans of one statement need to run.
 pub(crate) struct QueryContext {
@@ -91,8 +95,13 @@ impl QueryContext {
     /// The same, with these values for [`Plan::Rows`].
     ///
     /// # Errors
-    /// If a value is not of its variable's kind.
-    pub(crate) fn with_rows(self, columns: &[VarId], rows: &[Vec<CypherValue>]) -> Result<Self, Error> {
+    /// If a value is not of its variable's kind, or `account` cannot hold them.
+    pub(crate) fn with_rows(
+        self,
+        columns: &[VarId],
+        rows: &[Vec<CypherValue>],
+        account: &mut Account,
+    ) -> Result<Self, Error> {
         let arrays = columns.iter().enumerate().map(|(place, var)| {
             let values: Vec<CypherValue> =
                 rows.iter().map(|row| row.get(place).cloned().unwrap_or(CypherValue::NULL)).collect();
@@ -109,12 +118,18 @@ impl QueryContext {
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options);
         let batch = batch.map_err(|error| self.failure(error.into()))?;
+        account.hold(batch.get_array_memory_size()).map_err(|error| self.failure(error))?;
         Ok(Self { rows: Some((schema, vec![batch])), ..self })
     }
 
     /// What an error of a plan means to the user.
     pub(crate) fn failure(&self, error: DataFusionError) -> Error {
         failure(&self.text, error)
+    }
+
+    /// The statement.
+    pub(crate) fn statement(&self) -> &Statement {
+        &self.statement
     }
 
     /// The text of the statement.
@@ -129,11 +144,17 @@ impl QueryContext {
             (self.reader.clone(), self.layouts.clone(), self.rows.clone(), plan.clone());
         let planned = deep::run(move || async move {
             let session = core.sessions().session()?;
+            let compiler = compiler.within(core.sessions().memory());
             let logical = Planner::new(&statement, reader, layouts, &compiler, rows).plan(&plan)?;
             let physical = session.create_physical_plan(&logical).await?;
             Ok((physical, session.task_ctx()))
         });
         planned.await.map_err(|error| self.failure(error))
+    }
+
+    /// The memory that its plans run in.
+    pub(crate) fn memory(&self) -> Memory {
+        self.core.sessions().memory()
     }
 
     /// Runs a plan. Its columns are called as [`column_name`] says; their errors are for [`Self::failure`].
@@ -151,13 +172,24 @@ pub(crate) fn failure(text: &str, error: DataFusionError) -> Error {
     }
 }
 
-/// Runs a plan to its end: the values of the wanted variables, row by row.
-pub(crate) async fn rows(cx: &QueryContext, plan: &Plan, wanted: &[VarId]) -> Result<Vec<Vec<CypherValue>>, Error> {
+/// Runs a plan to its end: the values of the wanted variables, row by row, held in `account`.
+pub(crate) async fn rows(
+    cx: &QueryContext,
+    plan: &Plan,
+    wanted: &[VarId],
+    account: &mut Account,
+) -> Result<Vec<Vec<CypherValue>>, Error> {
     let mut batches = cx.stream(plan).await?;
     let mut rows = Vec::new();
     while let Some(batch) = batches.try_next().await.map_err(|error| cx.failure(error))? {
         let columns: Vec<(String, &Kind)> = wanted.iter().map(|var| (column_name(*var), cx.kind_of(*var))).collect();
-        rows.extend(decode(&batch, &columns, &cx.layouts).map_err(|error| cx.failure(error))?);
+        // A batch may hold very many rows.
+        for from in (0..batch.num_rows()).step_by(ROWS_AT_A_TIME) {
+            let some = batch.slice(from, ROWS_AT_A_TIME.min(batch.num_rows() - from));
+            let some = decode(&some, &columns, &cx.layouts).map_err(|error| cx.failure(error))?;
+            account.hold(rows_weight(&some)).map_err(|error| cx.failure(error))?;
+            rows.extend(some);
+        }
     }
     Ok(rows)
 }

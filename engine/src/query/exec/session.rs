@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::QueryPlanner;
-use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
@@ -16,6 +16,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner as _}
 use datafusion::prelude::SessionConfig;
 
 use super::operators::Operators;
+use crate::query::memory::Memory;
 
 /// Rows of a batch. A row with a vector has some ten kilobytes, and operators hold several batches each.
 const BATCH_ROWS: usize = 2048;
@@ -25,6 +26,8 @@ const THREAD_BYTES: usize = 64 << 20;
 /// What all queries of a graph share: their memory, above all.
 pub(crate) struct Sessions {
     memory_bytes: usize,
+    /// Apart from the sessions, which take long to make and to copy: a change that reads nothing needs memory alone.
+    pool: Arc<dyn MemoryPool>,
     /// Made for the first query: most uses of a graph have none.
     template: OnceLock<SessionState>,
 }
@@ -37,8 +40,14 @@ impl fmt::Debug for Sessions {
 
 impl Sessions {
     /// Queries that have so many bytes of memory together.
-    pub(crate) const fn new(memory_bytes: usize) -> Self {
-        Self { memory_bytes, template: OnceLock::new() }
+    pub(crate) fn new(memory_bytes: usize) -> Self {
+        let pool = Arc::new(FairSpillPool::new(memory_bytes));
+        Self { memory_bytes, pool, template: OnceLock::new() }
+    }
+
+    /// The memory that all of them share.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::new(self.pool.clone())
     }
 
     /// A session for one query.
@@ -48,14 +57,13 @@ impl Sessions {
         }
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let threads = cores.min(self.memory_bytes / THREAD_BYTES).max(1);
-        let made = session(self.memory_bytes, threads)?;
-        // Of two that were made at once, one pool must do for all.
+        let made = session(self.pool.clone(), self.memory_bytes, threads)?;
+        // Of two that were made at once, one must do for all.
         Ok(self.template.get_or_init(|| made).clone())
     }
 }
 
-fn session(memory_bytes: usize, threads: usize) -> Result<SessionState, DataFusionError> {
-    let pool = Arc::new(FairSpillPool::new(memory_bytes));
+fn session(pool: Arc<dyn MemoryPool>, memory_bytes: usize, threads: usize) -> Result<SessionState, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
     let mut config = SessionConfig::new().with_batch_size(BATCH_ROWS).with_target_partitions(threads);
     let options = config.options_mut();

@@ -1,7 +1,6 @@
 //! Values as JSON: properties as in the JSON Lines of a load, nodes and edges as its lines.
 
-use std::collections::BTreeMap;
-
+use crate::query::properties::Properties;
 use crate::query::value::CypherValue;
 use crate::schema::Type;
 use crate::value::{Value, write_json};
@@ -9,7 +8,7 @@ use crate::value::{Value, write_json};
 impl CypherValue {
     /// The value as JSON. Scalars are spelled as a load reads them (integers beyond 2^53, decimals and moments are strings), and nodes and
     /// edges are the lines of an export: `{"table":"Person","data":{…}}`, with `from`, `to` and perhaps `id` for an edge; their properties
-    /// are in the order of their names.
+    /// are in the order of the schema, the keys of maps in the order of their names.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
@@ -24,7 +23,7 @@ impl CypherValue {
             // What the type is matters to floats of half the width alone, which are wide by now.
             Self::Scalar(value) => write_json(value, &Type::Double, out),
             Self::List(items) => bracketed(out, *b"[]", items, Self::write_json),
-            Self::Map(entries) => write_entries(entries, out),
+            Self::Map(entries) => write_entries(entries.iter().map(|(name, value)| (name.as_str(), value)), out),
             Self::Node(node) => {
                 out.extend_from_slice(b"{\"table\":");
                 write_text(&node.label, out);
@@ -55,13 +54,13 @@ fn write_key(key: &[Value], out: &mut Vec<u8>) {
     }
 }
 
-fn write_data(properties: &BTreeMap<String, CypherValue>, out: &mut Vec<u8>) {
+fn write_data(properties: &Properties, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"data\":");
-    write_entries(properties, out);
+    write_entries(properties.iter(), out);
     out.push(b'}');
 }
 
-fn write_entries(entries: &BTreeMap<String, CypherValue>, out: &mut Vec<u8>) {
+fn write_entries<'a>(entries: impl Iterator<Item = (&'a str, &'a CypherValue)>, out: &mut Vec<u8>) {
     bracketed(out, *b"{}", entries, |(name, value), out| {
         write_text(name, out);
         out.push(b':');
@@ -91,6 +90,8 @@ fn bracketed<T>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::query::value::{EdgeValue, NodeValue};
 
@@ -113,9 +114,9 @@ mod tests {
 
     #[test]
     fn nodes_and_edges_are_lines_of_an_export() {
-        let properties = BTreeMap::from([("id".to_owned(), int(7))]);
+        let properties: Properties = [("id".to_owned(), int(7)), ("age".to_owned(), int(36))].into_iter().collect();
         let node = CypherValue::Node(Box::new(NodeValue { label: "Person".into(), properties: properties.clone() }));
-        assert_eq!(node.to_json(), r#"{"table":"Person","data":{"id":7}}"#);
+        assert_eq!(node.to_json(), r#"{"table":"Person","data":{"id":7,"age":36}}"#);
         let edge = CypherValue::Edge(Box::new(EdgeValue {
             label: "Knows".into(),
             from: vec![Value::Int(7)],
@@ -123,6 +124,6 @@ mod tests {
             id: Some("01".into()),
             properties,
         }));
-        assert_eq!(edge.to_json(), r#"{"table":"Knows","from":7,"to":[1,"x"],"id":"01","data":{"id":7}}"#);
+        assert_eq!(edge.to_json(), r#"{"table":"Knows","from":7,"to":[1,"x"],"id":"01","data":{"id":7,"age":36}}"#);
     }
 }

@@ -2,5 +2,7 @@
 
 mod columns;
 mod json;
+mod looks;
 
 pub(crate) use columns::Columns;
+pub(crate) use looks::Looks;

@@ -10,8 +10,10 @@ use crate::graph::Core;
 use crate::publish::Snapshot;
 use crate::query::CypherValue;
 use crate::query::bound::{Assignment, Effect, Expr, Plan, Statement, VarId};
+use crate::query::exec::failure;
 use crate::query::fault::Fault;
 use crate::query::kind::Kind;
+use crate::query::memory::Account;
 use crate::syntax::Span;
 use crate::write::EdgeIds;
 use crate::write::shape::TableShape;
@@ -39,6 +41,8 @@ pub(super) struct Apply<'a> {
     pub(super) edge_ids: EdgeIds,
     pub(super) overlay: Overlay,
     pub(super) working: Working,
+    /// Holds all of it.
+    pub(super) account: Account,
 }
 
 impl Apply<'_> {
@@ -47,6 +51,7 @@ impl Apply<'_> {
     /// # Errors
     /// The first fault, with its place in the text; or why stored rows could not be looked up.
     pub(super) async fn run(&mut self, effect: &Effect) -> Result<(), Error> {
+        let before = self.bytes();
         match effect {
             Effect::Create(_) | Effect::Delete { .. } => {}
             Effect::Set(assignments) => self.look_up_assigned(assignments).await?,
@@ -55,6 +60,7 @@ impl Apply<'_> {
                 self.look_up_merged(creation).await?;
             }
         }
+        let mut accounted = before;
         for row in 0..self.working.len() {
             if row % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
                 tokio::task::yield_now().await;
@@ -72,8 +78,20 @@ impl Apply<'_> {
                     operands.iter().try_for_each(|operand| self.delete(row, operand, *detach))?;
                 }
             }
+            let bytes = self.bytes();
+            self.hold(bytes - accounted)?;
+            accounted = bytes;
         }
         Ok(())
+    }
+
+    /// How many bytes were put into rows and overlay since the statement began.
+    const fn bytes(&self) -> usize {
+        self.overlay.bytes() + self.working.bytes()
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), Error> {
+        self.account.hold(bytes).map_err(|error| failure(self.evaluator.text, error))
     }
 
     /// Takes the rows as they are in the end, for `plan` to look at.

@@ -72,8 +72,8 @@ impl Apply<'_> {
         let Some((known, mut current)) = self.current(row, var, span)? else { return Ok(()) };
         let given = match self.evaluator.value(value, &self.working, row, &self.overlay)? {
             CypherValue::Map(entries) => entries,
-            CypherValue::Node(node) => node.properties,
-            CypherValue::Edge(edge) => edge.properties,
+            CypherValue::Node(node) => node.properties.into_iter().collect(),
+            CypherValue::Edge(edge) => edge.properties.into_iter().collect(),
             null if null.is_null() => BTreeMap::new(),
             other => {
                 let message = format!("expected a map of properties, found {}", describe_value(&other));

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::query::CypherValue;
+use crate::query::memory::row_weight;
 use crate::syntax::Span;
 use crate::value::Value;
 use crate::write::TypedOperation;
@@ -16,6 +17,9 @@ use crate::write::row::Row;
 use crate::write::shape::Shapes;
 
 use super::rows::{Known, RowId, key_of, known, to_value};
+
+/// What a row takes beside its values: its entry and its operation.
+const ENTRY_BYTES: usize = size_of::<(RowId, State)>() + size_of::<Operation>();
 
 /// The state of rows that a statement has touched or looked up.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub(super) struct Overlay {
     /// How many changes there were.
     changes: u64,
     operations: Vec<Operation>,
+    /// What was put into all of these.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -73,7 +79,13 @@ impl Overlay {
             has_deleted: false,
             changes: 0,
             operations: Vec::new(),
+            bytes: 0,
         }
+    }
+
+    /// About how many bytes were put into it so far; it never grows less.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn shapes(&self) -> &Arc<Shapes> {
@@ -97,6 +109,7 @@ impl Overlay {
 
     /// Takes in what a look-up has found under a key, unless more is known already.
     pub(super) fn learn(&mut self, id: RowId, stored: Option<Row>) {
+        self.bytes += ENTRY_BYTES + stored.as_ref().map_or(0, row_weight);
         self.rows.entry(id).or_insert_with(|| stored.map_or(State::Absent, |row| State::Stored(Box::new(row))));
     }
 
@@ -153,6 +166,7 @@ impl Overlay {
             && let Some(operation) = self.operations.get_mut(*operation)
             && let TypedOperation::Put { row: put, .. } = &mut operation.what
         {
+            self.bytes += row_weight(&row).saturating_sub(row_weight(put));
             *put = row;
             self.changes += 1;
             (operation.span, operation.changed) = (span, self.changes);
@@ -185,6 +199,10 @@ impl Overlay {
 
     fn push(&mut self, what: TypedOperation, span: Span) -> usize {
         self.changes += 1;
+        self.bytes += ENTRY_BYTES;
+        if let TypedOperation::Put { row, .. } = &what {
+            self.bytes += row_weight(row);
+        }
         self.operations.push(Operation { what, span, changed: self.changes });
         self.operations.len() - 1
     }

@@ -1,7 +1,5 @@
 //! Between the values of a statement and typed rows: who a node or an edge is, and what it looks like.
 
-use std::collections::BTreeMap;
-
 use crate::ids::{Digest, EdgeId};
 use crate::query::{CypherValue, EdgeValue, NodeValue};
 use crate::value::Value;
@@ -95,7 +93,7 @@ pub(super) fn key_of(shapes: &Shapes, table: usize, row: &Row) -> Vec<Value> {
 /// A row as the node or edge that expressions work with.
 pub(super) fn to_value(shape: &TableShape, row: &Row) -> CypherValue {
     let named = shape.properties.iter().zip(row.meant(shape));
-    let properties: BTreeMap<String, CypherValue> = named
+    let properties = named
         .filter(|(_, value)| !value.is_null())
         .map(|(property, value)| (property.def.name.clone(), CypherValue::from(value)))
         .collect();

@@ -8,7 +8,7 @@ use crate::graph::{ChangeOptions, CommitInfo, Graph, TableCounts};
 use crate::ids::ChangeId;
 use crate::query::{CypherValue, Params, QueryError};
 use crate::store::IoStats;
-use crate::syntax::{ClauseKind, Statement, parse_statement};
+use crate::syntax::{ClauseKind, Problem, Statement, parse_statement};
 use crate::write::EdgeIds;
 
 use super::work::{Returned, UpdateWork};
@@ -26,6 +26,8 @@ pub struct RunReport {
     pub rows: Vec<Vec<CypherValue>>,
     /// The request id had taken effect before. Commit and tables are those of then; rows are not kept, and so there are none.
     pub repeated: bool,
+    /// What the statement asks although nothing can come of it; see [`QueryRows::warnings`](crate::QueryRows::warnings).
+    pub warnings: Vec<Problem>,
     /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.
     pub io: IoStats,
 }
@@ -83,7 +85,8 @@ impl Graph {
             let (commit, done) = core.publish(branch, work, &options).await?;
             let repeated = done.returned.is_none();
             let Returned { columns, rows } = done.returned.unwrap_or_default();
-            RunReport { commit, tables: done.tables, columns, rows, repeated, io: IoStats::default() }
+            let (tables, warnings) = (done.tables, done.warnings);
+            RunReport { commit, tables, columns, rows, repeated, warnings, io: IoStats::default() }
         } else {
             self.read(branch, statement, params, &options).await?
         };
@@ -110,7 +113,8 @@ impl Graph {
         };
         let found = self.query(&reference, statement, params).await?;
         let columns = found.columns().iter().map(|column| column.name.clone()).collect();
-        Ok(RunReport { columns, rows: found.collect_rows().await?, ..RunReport::default() })
+        let warnings = found.warnings().to_vec();
+        Ok(RunReport { columns, warnings, rows: found.collect_rows().await?, ..RunReport::default() })
     }
 }
 

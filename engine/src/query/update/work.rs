@@ -22,9 +22,12 @@ use crate::query::bind::bind;
 use crate::query::bound::{Body, Output, Plan, Statement, VarId};
 use crate::query::eval::EvalContext;
 use crate::query::exec::{QueryContext, rows};
+use crate::query::memory::Account;
+use crate::query::output::Looks;
+use crate::query::run::warnings_of;
 use crate::query::{CypherValue, Params};
 use crate::record::ChangeKind;
-use crate::syntax::{self, Span};
+use crate::syntax::{self, Problem, Span};
 use crate::write::shape::Shapes;
 use crate::write::{Counts, EdgeIds, TypedOperation, write_typed};
 
@@ -58,6 +61,7 @@ pub(super) struct Done {
     pub(super) tables: Counts,
     /// `None`: it took effect before, and its rows are not known any more.
     pub(super) returned: Option<Returned>,
+    pub(super) warnings: Vec<Problem>,
 }
 
 /// The rows that a statement returns.
@@ -74,13 +78,18 @@ impl Work for UpdateWork {
     async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Done>, Error> {
         let statement = Arc::new(bind(&self.text, &self.parsed, &at.catalog, &self.params)?);
         let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
-        let (operations, spans, returned) = self.apply(at, &statement, &shapes).await?;
+        // The account holds the operations until they are written.
+        let (operations, spans, returned, _account) = self.apply(at, &statement, &shapes).await?;
         let outcome = write_typed(&self.core, at, &shapes, SOURCE, self.change, operations).await;
         let mut evaluation = outcome.map_err(|error| self.place(error, &spans))?;
         if let Evaluation::Staged { reads, .. } = &mut evaluation {
             reads.extend(patterns_of(&statement));
         }
-        Ok(evaluation.map(|tables| Done { tables, returned: Some(returned) }))
+        Ok(evaluation.map(|tables| Done {
+            tables,
+            returned: Some(returned),
+            warnings: warnings_of(&statement, &self.text),
+        }))
     }
 
     fn kind(&self) -> ChangeKind {
@@ -90,11 +99,15 @@ impl Work for UpdateWork {
     fn asks(&self) -> Option<Fingerprint> {
         let print = Fingerprinter::new("statement").with(self.text.as_bytes());
         let named = self.params.names().filter_map(|name| Some((name, self.params.get(name)?)));
-        Some(named.fold(print, |print, (name, value)| print.with(name.as_bytes()).with(value.to_json().as_bytes())).finish())
+        Some(
+            named
+                .fold(print, |print, (name, value)| print.with(name.as_bytes()).with(value.to_json().as_bytes()))
+                .finish(),
+        )
     }
 
     fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Done {
-        Done { tables: change.tables.clone(), returned: None }
+        Done { tables: change.tables.clone(), returned: None, warnings: Vec::new() }
     }
 }
 
@@ -105,16 +118,17 @@ impl UpdateWork {
         at: &Snapshot,
         statement: &Arc<Statement>,
         shapes: &Arc<Shapes>,
-    ) -> Result<(Vec<TypedOperation>, Vec<Span>, Returned), Error> {
+    ) -> Result<(Vec<TypedOperation>, Vec<Span>, Returned, Account), Error> {
         let Body::Update(update) = &statement.body else { return Err(UpdateError::NothingToDo.into()) };
         let context = Arc::new(EvalContext::new(at.catalog.clone(), self.now, self.seed));
         let cx = QueryContext::new(&self.core, at, &self.text, statement.clone(), context.clone());
         let used = used_after_reading(update);
         let columns: Vec<VarId> = update.read.columns().into_iter().filter(|var| used.contains(var)).collect();
+        let mut account = cx.memory().account("rows of the statement");
         let found = match update.read {
             // One row, of which there is nothing to read.
             Plan::Unit => vec![Vec::new()],
-            _ => rows(&cx, &update.read, &columns).await?,
+            _ => rows(&cx, &update.read, &columns, &mut account).await?,
         };
         let mut apply = Apply {
             core: &self.core,
@@ -124,16 +138,20 @@ impl UpdateWork {
             edge_ids: self.edge_ids,
             overlay: Overlay::new(shapes.clone()),
             working: Working::new(&columns, found),
+            account,
         };
         for effect in &update.effects {
             apply.run(effect).await?;
         }
         let returned = match &update.output {
-            Some(output) => returned(apply.settled(&output.plan)?, output, cx).await?,
+            Some(output) => {
+                let looks = Looks::new(statement, output, &at.catalog);
+                returned(apply.settled(&output.plan)?, output, cx, &looks, &mut apply.account).await?
+            }
             None => Returned::default(),
         };
         let (operations, spans) = apply.overlay.finish();
-        Ok((operations, spans, returned))
+        Ok((operations, spans, returned, apply.account))
     }
 
     /// Tells what breaks rules by the lines of the statement that ask for it.
@@ -149,11 +167,19 @@ impl UpdateWork {
 }
 
 /// Computes what is returned from the rows that were worked on.
-async fn returned(working: Working, output: &Output, cx: QueryContext) -> Result<Returned, Error> {
+async fn returned(
+    working: Working,
+    output: &Output,
+    cx: QueryContext,
+    looks: &Looks,
+    account: &mut Account,
+) -> Result<Returned, Error> {
     let given = given_rows(&output.plan);
-    let cx = cx.with_rows(&given, &working.into_rows(&given))?;
+    let cx = cx.with_rows(&given, &working.into_rows(&given), account)?;
     let (columns, vars): (Vec<String>, Vec<VarId>) = output.columns.iter().cloned().unzip();
-    Ok(Returned { columns, rows: rows(&cx, &output.plan, &vars).await? })
+    let mut rows = rows(&cx, &output.plan, &vars, account).await?;
+    looks.apply(&mut rows);
+    Ok(Returned { columns, rows })
 }
 
 /// The columns of the statement's rows that a plan begins with.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::query::CypherValue;
 use crate::query::bound::VarId;
+use crate::query::memory::weight;
 
 use super::overlay::Overlay;
 
@@ -13,6 +14,8 @@ pub(super) struct Working {
     columns: usize,
     places: HashMap<VarId, usize>,
     rows: Vec<Row>,
+    /// What was put into rows after they were made.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -27,7 +30,12 @@ impl Working {
     pub(super) fn new(columns: &[VarId], rows: Vec<Vec<CypherValue>>) -> Self {
         let places = columns.iter().enumerate().map(|(place, var)| (*var, place)).collect();
         let rows = rows.into_iter().map(|values| Row { values, seen: 0 }).collect();
-        Self { columns: columns.len(), places, rows }
+        Self { columns: columns.len(), places, rows, bytes: 0 }
+    }
+
+    /// About how many bytes were put into rows after they were made; it never grows less.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn len(&self) -> usize {
@@ -52,6 +60,7 @@ impl Working {
             values.resize(place + 1, CypherValue::NULL);
         }
         if let Some(slot) = values.get_mut(place) {
+            self.bytes += weight(&value);
             *slot = value;
         }
     }
