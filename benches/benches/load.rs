@@ -10,11 +10,18 @@ use pleach::{ChangeOptions, Graph, InitOptions, LoadMode};
 
 use crate::Outcome;
 
-fn size(variable: &str, default: u64) -> Result<u64, Box<dyn std::error::Error>> {
+/// A number from the environment.
+pub(crate) fn size(variable: &str, default: u64) -> Result<u64, Box<dyn std::error::Error>> {
     match std::env::var(variable) {
         Ok(text) => text.parse().map_err(|e| format!("{variable}={text}: {e}").into()),
         Err(_) => Ok(default),
     }
+}
+
+/// Bytes in MiB, for people.
+#[expect(clippy::cast_precision_loss, reason = "whole MiB are shown")]
+pub(crate) fn mib(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0}", bytes as f64 / 1_048_576.0))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -41,7 +48,6 @@ pub(crate) async fn run() -> Outcome {
     if inserted != nodes + edges {
         return Err(format!("{inserted} rows came in, not {}", nodes + edges).into());
     }
-    let mib = |bytes: Option<u64>| bytes.map_or("?".to_owned(), |b| format!("{:.0}", b as f64 / 1_048_576.0));
     println!("load-jsonl: {nodes} nodes, {edges} edges, {:.1} MB of JSON Lines", bytes as f64 / 1e6);
     println!("  time        {seconds:.2} s ({:.0} rows/s)", inserted as f64 / seconds);
     println!("  peak memory {} MiB ({} MiB before the load)", mib(peak_memory()), mib(before));

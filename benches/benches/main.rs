@@ -1,10 +1,11 @@
 //! Macro-benchmarks: whole operations, timed once or a few times, with their requests, serial rounds and peak memory.
 //!
 //! `./dev bench` runs all of them, `./dev bench load` those whose name contains `load`. Sizes come from the environment:
-//! `PLEACH_BENCH_NODES` (100,000) and `PLEACH_BENCH_EDGES` (1,000,000).
+//! `PLEACH_BENCH_NODES` (100,000), `PLEACH_BENCH_EDGES` (1,000,000) and `PLEACH_BENCH_CHUNKS` (200,000).
 #![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
 mod load;
+mod merge;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -15,6 +16,9 @@ fn main() -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     if selected("load-jsonl") {
         runtime.block_on(load::run())?;
+    }
+    if selected("merge-payload") {
+        runtime.block_on(merge::run())?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Graphs of any size as JSON Lines, the same for the same seed.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
 
 /// The schema of [`write_social`].
 pub const SOCIAL_SCHEMA: &str = "
@@ -57,9 +58,69 @@ pub fn write_social(out: &mut impl Write, nodes: u64, edges: u64, seed: u64) -> 
     Ok(())
 }
 
+/// The schema of [`chunk`].
+pub const CHUNK_SCHEMA: &str =
+    "CREATE NODE TABLE Chunk (id INT64 PRIMARY KEY, title STRING, note STRING, vector FLOAT[3072]);";
+
+/// A row with a vector that follows from its id.
+#[must_use]
+pub fn chunk(id: u64, title: &str, note: &str) -> String {
+    const FLOATS: usize = 3_072;
+    let mut numbers = Numbers::new(id);
+    let mut row = String::with_capacity(6 * FLOATS + 100);
+    // A string takes all that is written to it.
+    let _ = write!(row, r#"{{"table":"Chunk","data":{{"id":{id},"title":"{title}","note":"{note}","vector":["#);
+    for at in 0..FLOATS {
+        let comma = if at == 0 { "" } else { "," };
+        let _ = write!(row, "{comma}0.{:03}", numbers.below(1_000));
+    }
+    row.push_str("]}}");
+    row
+}
+
+/// Lines as something to read from, each made when it is asked for.
+#[derive(Debug)]
+pub struct Lines<I> {
+    lines: I,
+    /// What is left of the line that is being read.
+    rest: io::Cursor<Vec<u8>>,
+}
+
+impl<I: Iterator<Item = String>> Lines<I> {
+    /// Reads these lines, which have no ends yet.
+    pub fn new(lines: I) -> Self {
+        Self { lines, rest: io::Cursor::default() }
+    }
+}
+
+impl<I: Iterator<Item = String>> Read for Lines<I> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.rest.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut line) = self.lines.next() else { return Ok(0) };
+            line.push('\n');
+            self.rest = io::Cursor::new(line.into_bytes());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are() {
+        let lines = ["one", "", "three"].map(str::to_owned);
+        let mut read = String::new();
+        Lines::new(lines.into_iter()).read_to_string(&mut read).expect("text");
+        assert_eq!(read, "one\n\nthree\n");
+        let row = chunk(3, "a", "b");
+        assert_eq!((row.matches(",0.").count(), chunk(3, "a", "b")), (3_071, row.clone()));
+        assert_ne!(row, chunk(4, "a", "b"));
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_lines_and_no_edge_twice() {

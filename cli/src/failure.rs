@@ -1,13 +1,17 @@
 //! Everything that can end a command: how it is told, and with which exit code.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
 use pleach::{ErrorKind, Violations};
 
+pub(crate) use self::cli::CliError;
+use crate::conflict::{self, Conflict};
 use crate::output::printable;
+
+mod cli;
 
 const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const HINT: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
@@ -25,120 +29,6 @@ pub(crate) enum Failure {
     BrokenPipe,
     /// The user pressed Ctrl-C.
     Interrupted,
-}
-
-/// What goes wrong on this side of the engine.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CliError {
-    #[error("no graph was named")]
-    NoGraph,
-    #[error("cannot read the settings in {}", path.display())]
-    Config { path: PathBuf, source: toml::de::Error },
-    #[error("cannot read {}", path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    #[error("cannot write {}", path.display())]
-    Unwritable { path: PathBuf, source: io::Error },
-    #[error("{} is not UTF-8 text", path.display())]
-    NotUtf8 { path: PathBuf },
-    #[error("no statement was given")]
-    NoStatement,
-    #[error("the parameter {name} is given twice")]
-    ParameterTwice { name: String },
-    #[error("the parameter {name} begins like JSON and is none")]
-    ParameterNotJson { name: String },
-    #[error("cannot write to standard output")]
-    Output { source: io::Error },
-    #[error("{table} has no row with the key {key} at {at}")]
-    RowNotFound { table: String, key: String, at: String },
-    #[error("the key of {table} has {} ({}), {given} given", parts(expected.len()), expected.join(", "))]
-    KeyParts { table: String, expected: Vec<String>, given: usize },
-    #[error("{} found", if *count == 1 { "1 problem was".to_owned() } else { format!("{count} problems were") })]
-    FsckProblems { count: usize },
-    #[error("the store broke {}", if *broken == 1 { "a promise".to_owned() } else { format!("{broken} promises") })]
-    UnsafeStore { broken: usize },
-    #[error("PLEACH_LOG is not a log filter: {reason}")]
-    LogFilter { reason: String },
-    #[error("cannot start the runtime")]
-    Runtime { source: io::Error },
-    #[error("the command stopped at a fault of its own; its message stands above")]
-    Panicked,
-}
-
-fn parts(count: usize) -> String {
-    if count == 1 { "1 part".to_owned() } else { format!("{count} parts") }
-}
-
-impl CliError {
-    fn class(&self) -> Class {
-        match self {
-            Self::NoGraph
-            | Self::LogFilter { .. }
-            | Self::NoStatement
-            | Self::ParameterTwice { .. }
-            | Self::ParameterNotJson { .. } => Class::Usage,
-            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Class::Engine(ErrorKind::NotFound)
-            }
-            Self::RowNotFound { .. } => Class::Engine(ErrorKind::NotFound),
-            Self::Config { .. }
-            | Self::Unreadable { .. }
-            | Self::NotUtf8 { .. }
-            | Self::KeyParts { .. }
-            | Self::UnsafeStore { .. } => Class::Engine(ErrorKind::Invalid),
-            Self::Unwritable { .. } | Self::Output { .. } => Class::Engine(ErrorKind::Unavailable),
-            Self::FsckProblems { .. } => Class::Engine(ErrorKind::Data),
-            Self::Runtime { .. } | Self::Panicked => Class::Engine(ErrorKind::Internal),
-        }
-    }
-
-    /// Stable, kebab-case; listed in `docs/errors.md`.
-    fn code(&self) -> &'static str {
-        match self {
-            Self::NoGraph => "no-graph",
-            Self::Config { .. } => "config-invalid",
-            Self::Unreadable { .. } => "file-unreadable",
-            Self::Unwritable { .. } => "file-unwritable",
-            Self::NotUtf8 { .. } => "file-not-utf8",
-            Self::NoStatement => "no-statement",
-            Self::ParameterTwice { .. } => "parameter-twice",
-            Self::ParameterNotJson { .. } => "parameter-not-json",
-            Self::Output { .. } => "output-failed",
-            Self::RowNotFound { .. } => "row-not-found",
-            Self::KeyParts { .. } => "wrong-key",
-            Self::FsckProblems { .. } => "fsck-problems",
-            Self::UnsafeStore { .. } => "store-unsafe",
-            Self::LogFilter { .. } => "log-filter-invalid",
-            Self::Runtime { .. } => "runtime-failed",
-            Self::Panicked => "panicked",
-        }
-    }
-
-    fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::NoGraph => {
-                Some("name it with --graph URI, with PLEACH_GRAPH, or as `graph = \"URI\"` in a pleach.toml")
-            }
-            Self::NoStatement => Some("write it as an argument between quotes, name a file with -f, or pipe it in"),
-            Self::ParameterNotJson { .. } => {
-                Some("write it as JSON; a text with such a beginning is given as a JSON string")
-            }
-            Self::Config { .. } => Some("the file has one setting: graph = \"URI\""),
-            Self::RowNotFound { .. } => {
-                Some("a key is read as plain text by the key's type; `pleach schema show` tells the types")
-            }
-            Self::KeyParts { .. } => {
-                Some("an edge's key is the key of its start, then that of its end, then its own if it has one")
-            }
-            Self::FsckProblems { .. } => {
-                Some("nothing was changed; an older commit of the branch may be sound: `pleach log`")
-            }
-            Self::UnsafeStore { .. } => {
-                Some("writers at the same time could overwrite each other's commits here; use another store")
-            }
-            Self::Panicked => Some("please report this; a change of the command took effect whole or not at all"),
-            _ => None,
-        }
-    }
 }
 
 /// What the exit code depends on: a kind of the engine, or an ending that only the command line knows.
@@ -214,7 +104,7 @@ impl Failure {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Engine(error) => error.hint(),
+            Self::Engine(error) => engine_hint(error),
             Self::Cli(error) => error.hint().map(str::to_owned),
             Self::Usage(error) => Some(usage_hint(error)),
             Self::Interrupted => Some("`pleach log` shows whether the change took effect".to_owned()),
@@ -236,24 +126,29 @@ impl Failure {
     }
 
     /// The object that programs get; `violations` only where an input was refused, `conflicts` only where sides could not be merged.
-    fn shape(&self) -> serde_json::Value {
-        let mut shape = serde_json::json!({
-            "kind": self.class().name(),
-            "code": self.code(),
-            "message": self.messages().join(": "),
-            "hint": self.hint(),
-        });
-        if let Self::Engine(error) = self
-            && let Some(violations) = violations(error)
-        {
-            shape["violations"] = violations;
+    fn shape(&self) -> Shape<'_> {
+        let error = match self {
+            Self::Engine(error) => Some(error),
+            _ => None,
+        };
+        Shape {
+            kind: self.class().name(),
+            code: self.code(),
+            message: self.messages().join(": "),
+            hint: self.hint(),
+            violations: error.and_then(violations),
+            conflicts: error.map(|error| error.conflicts().iter().map(Conflict::from).collect()).unwrap_or_default(),
         }
-        if let Self::Engine(error) = self
-            && !error.conflicts().is_empty()
-        {
-            shape["conflicts"] = error.conflicts().iter().map(conflict).collect();
+    }
+
+    /// A message; what it shows of rows cannot steer the terminal.
+    fn harmless<'a>(&self, message: &'a str) -> Cow<'a, str> {
+        match self {
+            Self::Engine(error) if !error.conflicts().is_empty() => {
+                message.lines().map(printable).collect::<Vec<_>>().join("\n").into()
+            }
+            _ => message.into(),
         }
-        shape
     }
 
     /// Tells the user, on standard error.
@@ -267,7 +162,7 @@ impl Failure {
     fn write(&self, err: &mut impl Write, json: bool) -> io::Result<()> {
         match self {
             Self::BrokenPipe => return Ok(()),
-            _ if json => return writeln!(err, "{}", serde_json::json!({ "error": self.shape() })),
+            _ if json => return writeln!(err, "{}", serde_json::to_string(&Told { error: self.shape() })?),
             Self::Usage(error) => return write!(err, "{}", error.render().ansi()),
             Self::Engine(_) | Self::Cli(_) | Self::Interrupted => {}
         }
@@ -278,6 +173,7 @@ impl Failure {
         for (depth, message) in self.messages().iter().enumerate() {
             // Its further lines are samples of what is listed below.
             let message = if violations.is_some() { message.lines().next().unwrap_or_default() } else { message };
+            let message = &self.harmless(message);
             match depth {
                 0 => writeln!(err, "{ERROR}error:{ERROR:#} {message}")?,
                 _ => writeln!(err, "  caused by: {message}")?,
@@ -293,6 +189,36 @@ impl Failure {
     }
 }
 
+/// An error as programs get it.
+#[derive(serde::Serialize)]
+struct Told<'a> {
+    error: Shape<'a>,
+}
+
+#[derive(serde::Serialize)]
+struct Shape<'a> {
+    kind: &'static str,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violations: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<Conflict<'a>>,
+}
+
+/// What the engine says is to be done, and by which options where it is a merge that was refused.
+fn engine_hint(error: &pleach::Error) -> Option<String> {
+    let hint = error.hint()?;
+    let conflicts = error.conflicts();
+    if conflicts.is_empty() || !conflict::are_of_rows(conflicts) {
+        return Some(hint);
+    }
+    Some(format!(
+        "{hint}; `--dry-run` shows all, `--resolve FILE` (or `resolutions` in a plan) decides single ones, `--strategy` lets a side win"
+    ))
+}
+
 /// Writes one line for each violation that the error keeps, then how many there are besides.
 fn list(violations: &Violations, err: &mut impl Write) -> io::Result<()> {
     let mut more = violations.total();
@@ -301,12 +227,6 @@ fn list(violations: &Violations, err: &mut impl Write) -> io::Result<()> {
         more = more.saturating_sub(1);
     }
     if more > 0 { writeln!(err, "  and {more} more") } else { Ok(()) }
-}
-
-/// A conflict of a merge; a key is the JSON that it is in an export.
-fn conflict(conflict: &pleach::Conflict) -> serde_json::Value {
-    let key = conflict.key.as_ref().map(|key| serde_json::from_str(key).unwrap_or_else(|_| serde_json::json!(key)));
-    serde_json::json!({ "kind": conflict.kind.as_str(), "table": conflict.table, "key": key })
 }
 
 /// The lines of an input that break rules, as far as the error keeps them.

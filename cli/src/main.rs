@@ -6,6 +6,7 @@ mod args;
 mod author;
 mod commands;
 mod config;
+mod conflict;
 mod context;
 mod failure;
 mod key;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pleach::record::SideCounts;
 use pleach::store::IoStats;
 use pleach::{BranchInfo, ChangeInfo, CommitInfo, MergedTable, OptimizedTable, ParentInfo, TableCounts};
 use serde::Serialize;
@@ -51,10 +52,24 @@ pub(crate) struct Counts {
     removed: u64,
 }
 
+/// What a merge made of a table; what is null was not looked into, since one side's table was taken as it is.
 #[derive(Debug, Serialize)]
 pub(crate) struct Merged {
     rows_before: Option<u64>,
     rows: Option<u64>,
+    source: Option<SideChanges>,
+    target: Option<SideChanges>,
+    added: Option<u64>,
+    removed: Option<u64>,
+    fragments_adopted: u64,
+    rows_rewritten: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct SideChanges {
+    added: u64,
+    changed: u64,
+    removed: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,7 +141,23 @@ pub(crate) fn merged_tables(tables: &BTreeMap<String, MergedTable>) -> BTreeMap<
 
 impl From<&MergedTable> for Merged {
     fn from(table: &MergedTable) -> Self {
-        Self { rows_before: table.rows_before, rows: table.rows }
+        let counts = table.counts.as_ref();
+        Self {
+            rows_before: table.rows_before,
+            rows: table.rows,
+            source: counts.map(|counts| (&counts.source).into()),
+            target: counts.map(|counts| (&counts.target).into()),
+            added: counts.map(|counts| counts.added),
+            removed: counts.map(|counts| counts.removed),
+            fragments_adopted: table.adopted,
+            rows_rewritten: table.rewritten,
+        }
+    }
+}
+
+impl From<&SideCounts> for SideChanges {
+    fn from(counts: &SideCounts) -> Self {
+        Self { added: counts.inserted, changed: counts.updated, removed: counts.removed }
     }
 }
 

@@ -49,7 +49,8 @@ async fn main() -> Result<(), Error> {
     }
 
     // It is accepted: both sides' changes are in the result.
-    let merged = graph.merge("sale", "main", MergeOptions { change: by("shop", "the sale") }).await?;
+    let merged =
+        graph.merge("sale", "main", MergeOptions { change: by("shop", "the sale"), ..MergeOptions::default() }).await?;
     println!("merge: {:?}", merged.outcome);
     for commit in graph.log("main", 10).await? {
         println!("{} {}", commit.reference(), commit.changes.first().map_or("", |change| &change.message));

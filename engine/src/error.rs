@@ -17,6 +17,7 @@ use crate::record::RecordError;
 use crate::schema::SchemaError;
 use crate::store::StoreError;
 use crate::table::TableError;
+use crate::value::shorten;
 use crate::write::{Violations, WriteError};
 
 /// How a caller should look at an error. The command line derives its exit code from it.
@@ -184,7 +185,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Something that both sides of a merge changed incompatibly.
+/// Something that both sides of a merge changed incompatibly. Keys and values are JSON, as an export spells them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -192,8 +193,36 @@ pub struct Conflict {
     pub kind: ConflictKind,
     /// The table.
     pub table: String,
-    /// The row's key as JSON; `None` where it is the table itself.
+    /// The row's key: a value, or a list of the key's parts; `None` where it is the table itself.
     pub key: Option<String>,
+    /// The property that both changed, the columns that are to be unique, or the condition that is broken; `None` where it is the row itself.
+    pub property: Option<String>,
+    /// What the merge bases have there: a property's value, or a row as an object of its properties, `null` where there is no row. `None`
+    /// if the bases contradict each other, or it does not apply.
+    pub base: Option<String>,
+    /// What the source has there.
+    pub source: Option<String>,
+    /// What the target has there.
+    pub target: Option<String>,
+    /// What else is concerned: the edges of a deleted node, which are settled with it; the row that has the same unique value; the node
+    /// that an edge lacks.
+    pub with: Vec<RowName>,
+}
+
+/// A row by its table and key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowName {
+    /// The table.
+    pub table: String,
+    /// The key, as JSON.
+    pub key: String,
+}
+
+impl Conflict {
+    /// One about a whole table.
+    pub(crate) fn of_table(kind: ConflictKind, table: String) -> Self {
+        Self { kind, table, key: None, property: None, base: None, source: None, target: None, with: Vec::new() }
+    }
 }
 
 /// What sort of incompatibility a conflict is.
@@ -212,6 +241,8 @@ pub enum ConflictKind {
     Unique,
     /// Edges of both exceed a maximum together.
     Cardinality,
+    /// A row that takes properties of both breaks a condition that each side keeps.
+    Check,
     /// Their schemas cannot be brought together.
     Schema,
 }
@@ -227,19 +258,42 @@ impl ConflictKind {
             Self::DanglingEdge => "dangling-edge",
             Self::Unique => "unique",
             Self::Cardinality => "cardinality",
+            Self::Check => "check",
             Self::Schema => "schema",
         }
     }
 }
 
+/// Rows that a conflict's text names besides its own.
+const CONCERNED: usize = 3;
+
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, table, key } = self;
+        let Self { kind, table, key, property, base, source, target, with } = self;
         let name = kind.as_str();
-        match (kind, key) {
-            (_, Some(key)) => write!(f, "{name}: {table} {key}"),
-            (ConflictKind::Schema, None) => write!(f, "{name}: each side defines the table {table} in its own way"),
-            (_, None) => write!(f, "{name}: both sides changed the table {table}"),
+        let Some(key) = key else {
+            return match kind {
+                ConflictKind::Schema => write!(f, "{name}: each side defines the table {table} in its own way"),
+                _ => write!(f, "{name}: both sides changed the table {table}"),
+            };
+        };
+        write!(f, "{name}: {table} {key}")?;
+        if let Some(property) = property {
+            write!(f, " {property}")?;
+        }
+        let sides = [("base", base), ("source", source), ("target", target)];
+        let told = sides.iter().filter_map(|(side, value)| Some((side, value.as_ref()?)));
+        for (number, (side, value)) in told.enumerate() {
+            let separator = if number == 0 { ": " } else { ", " };
+            write!(f, "{separator}{side} {}", shorten(value))?;
+        }
+        for (number, row) in with.iter().take(CONCERNED).enumerate() {
+            let separator = if number == 0 { "; with " } else { ", " };
+            write!(f, "{separator}{} {}", row.table, row.key)?;
+        }
+        match with.len().saturating_sub(CONCERNED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }

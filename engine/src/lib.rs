@@ -22,10 +22,13 @@ mod testing;
 pub mod value;
 mod write;
 
-pub use error::{Conflict, ConflictKind, Error, ErrorKind};
+pub use error::{Conflict, ConflictKind, Error, ErrorKind, RowName};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
-pub use merge::{MergeError, MergeOptions, MergeOutcome, MergeReport, MergedTable};
+pub use merge::{
+    Choice, MergeError, MergeOptions, MergeOutcome, MergePlan, MergeReport, MergeSide, MergeTimings, MergedTable,
+    Resolution, Strategy,
+};
 pub use optimize::{OptimizeOptions, OptimizeReport, OptimizedTable};
 pub use publish::PublishError;
 pub use query::{

@@ -196,7 +196,7 @@ pub(crate) fn evaluation<R>(
 /// A version nobody else has, without a file.
 fn staged(table: TableId) -> StagedVersion {
     static NEXT: AtomicU64 = AtomicU64::new(1000);
-    StagedVersion { table, version: version(NEXT.fetch_add(1, Ordering::SeqCst)), files: Vec::new() }
+    StagedVersion { table, version: version(NEXT.fetch_add(1, Ordering::SeqCst)), files: Vec::new(), adopted: 0 }
 }
 
 /// Work that stages one file of its own.

@@ -38,6 +38,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     if context.json() {
         output::json(&json!({
             "commit": report.commit.as_ref().map(Commit::from),
+            "repeated": report.repeated,
             "tables": optimized_tables(&report.tables),
             "io": Io::from(&report.io),
         }))?;
@@ -52,6 +53,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
         });
         let header = ["table", "#before", "#fragments", "#rows", "#rewritten", "#written"];
         output::text(&output::table(header, rows))?;
+    }
+    if report.repeated {
+        output::note(commit_text::REPEATED);
     }
     match &report.commit {
         Some(commit) => output::text(&commit_text::name(commit))?,

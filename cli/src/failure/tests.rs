@@ -86,7 +86,7 @@ fn a_broken_pipe_is_silent_and_other_failed_writes_are_not() {
 fn the_documentation_lists_every_code_of_the_command_line() {
     let errors = include_str!("../../../docs/errors.md");
     let listed = errors.split("## The command line").nth(1).expect("a table of these codes");
-    let source = include_str!("../failure.rs");
+    let source = concat!(include_str!("../failure.rs"), include_str!("cli.rs"));
     let functions = source.split("fn code(&self)").skip(1).filter_map(|rest| rest.split("\n    }\n").next());
     let codes: Vec<&str> = functions.flat_map(|body| body.split('"').skip(1).step_by(2)).collect();
     assert!(codes.len() > 10, "{codes:?}");

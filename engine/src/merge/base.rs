@@ -42,10 +42,21 @@ pub(super) async fn bases(
     one: &Arc<Record>,
     other: &Arc<Record>,
 ) -> Result<Vec<Arc<Record>>, Error> {
-    let mut search = Search::begin(ancestry, one, other).await?;
+    bases_between(ancestry, std::slice::from_ref(one), std::slice::from_ref(other)).await
+}
+
+/// The merge bases of what some commits contain together and what others do, the latest first.
+pub(super) async fn bases_between(
+    ancestry: &impl Ancestry,
+    ones: &[Arc<Record>],
+    others: &[Arc<Record>],
+) -> Result<Vec<Arc<Record>>, Error> {
+    let contained =
+        |heads: &[Arc<Record>]| heads.iter().fold(Lineage::default(), |all, head| all.union(&head.contained()));
+    let mut search = Search::begin(ancestry, &contained(ones), &contained(others)).await?;
     let mut found: Vec<Base> = Vec::new();
     while let Some(latest) = search.next(ancestry, &found).await? {
-        let at_hand = [one, other].into_iter().find(|head| head.commit == latest.commit);
+        let at_hand = ones.iter().chain(others).find(|head| head.commit == latest.commit);
         let record = match at_hand {
             Some(head) => head.clone(),
             None => ancestry.record(&latest).await?,
@@ -102,10 +113,9 @@ struct Search {
 }
 
 impl Search {
-    async fn begin(ancestry: &impl Ancestry, one: &Record, other: &Record) -> Result<Self, Error> {
-        let (one, other) = (one.contained(), other.contained());
+    async fn begin(ancestry: &impl Ancestry, one: &Lineage, other: &Lineage) -> Result<Self, Error> {
         let hashes = |lineage: &Lineage| lineage.chunks().iter().map(|chunk| chunk.hash).collect::<BTreeSet<_>>();
-        let (of_one, of_other) = (hashes(&one), hashes(&other));
+        let (of_one, of_other) = (hashes(one), hashes(other));
         let apart = of_one.symmetric_difference(&of_other).copied().collect();
         let read = ancestry.chunks(apart).await?;
         // Besides what lies in shared chunks. Where only one side tells more of an incarnation than a shared chunk does, the lower of
@@ -118,7 +128,7 @@ impl Search {
             raise_all(&mut entries, lineage.recent());
             entries
         };
-        let open = common(&entries(&one), &entries(&other)).into_values().map(|entry| (entry.commit, entry)).collect();
+        let open = common(&entries(one), &entries(other)).into_values().map(|entry| (entry.commit, entry)).collect();
         Ok(Self { open, shared: of_one.intersection(&of_other).copied().collect() })
     }
 

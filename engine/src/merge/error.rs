@@ -19,6 +19,50 @@ pub enum MergeError {
         /// All conflicts, in the order of tables and keys.
         conflicts: Vec<Conflict>,
     },
+    /// A strategy does not fit the schema.
+    #[error("the strategy {strategy}: {reason}")]
+    Strategy {
+        /// As it was given.
+        strategy: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A resolution does not fit the schema, or there is nothing that it could resolve.
+    #[error("resolution {number}: {reason}")]
+    Resolution {
+        /// Its number among all, counted from 1.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The source has gone on since the plan was made.
+    #[error("the plan merges {planned}, but the head of `{branch}` is {head} now")]
+    SourceMoved {
+        /// The source.
+        branch: String,
+        /// What the plan merges.
+        planned: String,
+        /// What its head is.
+        head: String,
+    },
+    /// What is merged is to be deleted and is no branch.
+    #[error("`{source_name}` is no branch, so it cannot be deleted after the merge")]
+    SourceNotABranch {
+        /// As it was named.
+        source_name: String,
+    },
+    /// What is merged is to be deleted and is what it is merged into.
+    #[error("`{branch}` cannot be deleted after it was merged into itself")]
+    SourceIsTarget {
+        /// The branch.
+        branch: String,
+    },
+    /// What is to be merged into is no branch.
+    #[error("`{target}` is no branch, so nothing can be merged into it")]
+    TargetNotABranch {
+        /// As it was named.
+        target: String,
+    },
 }
 
 /// How many conflicts there are, then the first of them, a line each.
@@ -37,29 +81,55 @@ impl Classify for MergeError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Conflicts { .. } => ErrorKind::Conflict,
+            Self::SourceMoved { .. } => ErrorKind::Contention,
+            Self::Strategy { .. }
+            | Self::Resolution { .. }
+            | Self::SourceNotABranch { .. }
+            | Self::SourceIsTarget { .. }
+            | Self::TargetNotABranch { .. } => ErrorKind::Invalid,
         }
     }
 
     fn code(&self) -> &'static str {
         match self {
             Self::Conflicts { .. } => "merge-conflicts",
+            Self::Strategy { .. } => "strategy-invalid",
+            Self::Resolution { .. } => "resolution-invalid",
+            Self::SourceMoved { .. } => "source-moved",
+            Self::SourceNotABranch { .. } => "source-not-a-branch",
+            Self::SourceIsTarget { .. } => "source-is-target",
+            Self::TargetNotABranch { .. } => "target-not-a-branch",
         }
     }
 
     fn hint(&self) -> Option<String> {
-        let Self::Conflicts { from, into, conflicts } = self;
-        let any = |kind| conflicts.iter().any(|conflict| conflict.kind == kind);
-        Some(if any(ConflictKind::Schema) {
-            format!(
-                "nothing was written; give `{from}` the schema of `{into}` or the other way round, then merge again"
-            )
-        } else if conflicts.iter().any(|conflict| conflict.key.is_none()) {
-            format!(
-                "nothing was written; this version takes a table from one side as a whole: make the changes of `{from}` to these tables on a new branch from `{into}`, and merge that"
-            )
-        } else {
-            format!("nothing was written; change `{from}` or `{into}` so that the rows agree, then merge again")
-        })
+        match self {
+            Self::Conflicts { from, into, conflicts } => Some(conflicts_hint(from, into, conflicts)),
+            Self::Strategy { .. } => Some("give `source` or `target`, for all or as TABLE=SIDE or TABLE.PROPERTY=SIDE".to_owned()),
+            Self::Resolution { .. } => Some(
+                "each line names a table, a key, perhaps a property, and a choice (`source` or `target`) or a value; a dry run lists all conflicts"
+                    .to_owned(),
+            ),
+            Self::SourceMoved { .. } => Some("nothing was written; make the plan anew and look at it again".to_owned()),
+            Self::SourceIsTarget { .. } => Some("nothing was done; name another branch to merge into".to_owned()),
+            Self::SourceNotABranch { .. } => Some("name the branch itself, or leave the deletion out".to_owned()),
+            Self::TargetNotABranch { .. } => Some("create a branch there first, and merge into that".to_owned()),
+        }
+    }
+}
+
+/// What to do about conflicts.
+fn conflicts_hint(from: &str, into: &str, conflicts: &[Conflict]) -> String {
+    let any = |kind| conflicts.iter().any(|conflict| conflict.kind == kind);
+    if any(ConflictKind::Schema) {
+        format!("nothing was written; give `{from}` the schema of `{into}` or the other way round, then merge again")
+    } else if conflicts.iter().any(|conflict| conflict.key.is_none()) {
+        format!(
+            "nothing was written; both sides changed rows of a table that they define differently: merge the schema first, from a branch with `{from}`'s schema and no rows changed"
+        )
+    } else {
+        "nothing was written; resolve each conflict, or let one side win (`source` or `target`), and merge again"
+            .to_owned()
     }
 }
 
@@ -73,15 +143,14 @@ mod tests {
 
     #[test]
     fn the_message_counts_all_and_names_the_first() {
-        let table = Conflict { kind: ConflictKind::BothChanged, table: "Person".to_owned(), key: None };
+        let table = Conflict::of_table(ConflictKind::BothChanged, "Person".to_owned());
         assert_eq!(
             error(vec![table]).to_string(),
             "merging `f` into `main` meets 1 conflict\n  both-changed: both sides changed the table Person"
         );
         let edge = |n: usize| Conflict {
-            kind: ConflictKind::DanglingEdge,
-            table: "Knows".to_owned(),
             key: Some(format!("[1,{n}]")),
+            ..Conflict::of_table(ConflictKind::DanglingEdge, "Knows".to_owned())
         };
         let text = error((0..12).map(edge).collect()).to_string();
         assert!(

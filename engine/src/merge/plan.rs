@@ -9,7 +9,6 @@ use crate::error::{Conflict, ConflictKind};
 use crate::ids::TableId;
 use crate::publish::Snapshot;
 use crate::schema::Catalog;
-use crate::table::StagedVersion;
 
 /// The commits that a merge brings together.
 #[derive(Debug, Clone)]
@@ -85,10 +84,21 @@ impl Plan {
         &self.schema.catalog
     }
 
-    /// The tables that both sides changed, by name.
-    pub(super) fn both_moved(&self) -> Vec<String> {
-        let moved = self.tables.iter().filter(|(_, merge)| matches!(merge, TableMerge::BothMoved(_)));
-        moved.map(|(id, _)| table_name(self.catalog(), *id)).collect()
+    /// The tables that both sides changed under different definitions, with their names: what their rows mean is not one thing.
+    pub(super) fn redefined(&self, sides: &Sides) -> BTreeMap<TableId, String> {
+        let both = self.tables.iter().filter(|(_, merge)| matches!(merge, TableMerge::BothMoved));
+        let definition = |at: &Snapshot, id: TableId| at.catalog.table_by_id(id).cloned();
+        let differ = both.filter(|(id, _)| definition(&sides.source, **id) != definition(&sides.target, **id));
+        differ.map(|(id, _)| (*id, table_name(self.catalog(), *id))).collect()
+    }
+
+    /// The tables that a side changed and both have.
+    pub(super) fn moved(&self) -> BTreeSet<TableId> {
+        let moved = self
+            .tables
+            .iter()
+            .filter(|(_, merge)| !matches!(merge, TableMerge::Keep { .. } | TableMerge::TakeSource(None)));
+        moved.map(|(id, _)| *id).collect()
     }
 
     /// The tables whose content the outcome depends on: those that the source changed, and all that a constraint ties to them.
@@ -107,15 +117,6 @@ impl Plan {
         }
         reads
     }
-
-    /// The versions that take the place of the target's.
-    pub(super) fn versions(&self) -> Vec<StagedVersion> {
-        let taken = self.tables.iter().filter_map(|(id, merge)| match merge {
-            TableMerge::TakeSource(Some(version)) => Some((id, version)),
-            _ => None,
-        });
-        taken.map(|(id, version)| StagedVersion { table: *id, version: version.clone(), files: Vec::new() }).collect()
-    }
 }
 
 /// All tables of both sides.
@@ -133,7 +134,7 @@ fn schema_conflicts(source: &Catalog, target: &Catalog) -> Vec<Conflict> {
     let ids: BTreeSet<TableId> = source.tables.iter().chain(&target.tables).map(|table| table.id).collect();
     let differ = ids.into_iter().filter(|id| source.table_by_id(*id) != target.table_by_id(*id));
     let name = |id| target.table_by_id(id).map_or_else(|| table_name(source, id), |table| table.name.clone());
-    differ.map(|id| Conflict { kind: ConflictKind::Schema, table: name(id), key: None }).collect()
+    differ.map(|id| Conflict::of_table(ConflictKind::Schema, name(id))).collect()
 }
 
 /// Whether a table is the same on both sides.

@@ -30,19 +30,8 @@ pub(super) enum TableMerge {
     },
     /// The source's version, as it is; none if the source dropped the table.
     TakeSource(Option<TableVersion>),
-    /// Both sides changed the table.
-    BothMoved(Versions),
-}
-
-/// The versions that a merge of rows begins with; none where the table is not there.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Versions {
-    /// The source's.
-    pub(super) source: Option<TableVersion>,
-    /// The target's.
-    pub(super) target: Option<TableVersion>,
-    /// Those of the bases, the latest first.
-    pub(super) bases: Vec<Option<TableVersion>>,
+    /// Both sides changed the table: its rows are compared.
+    BothMoved,
 }
 
 impl TableMerge {
@@ -54,11 +43,7 @@ impl TableMerge {
         match choose(&s, &t, &b) {
             Choice::Keep => Self::Keep { unmoved: is_unmoved(&s, &b) },
             Choice::TakeSource => Self::TakeSource(version(s)),
-            Choice::BothMoved => Self::BothMoved(Versions {
-                source: version(s),
-                target: version(t),
-                bases: b.into_iter().map(version).collect(),
-            }),
+            Choice::BothMoved => Self::BothMoved,
         }
     }
 }

@@ -1,26 +1,28 @@
-//! A merge as the work of a publish: looked up, planned and staged against whatever head the publish finds.
+//! A merge as the work of a publish: looked up, judged and staged against whatever head the publish finds.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared, poll_immediate, try_join_all};
 
-use super::plan::{Plan, Sides, table_name};
-use super::report::{MergeOptions, MergeOutcome, MergeReport, MergedTable};
-use super::table::TableMerge;
-use super::{MergeError, base, constraints, named};
-use crate::branch::{BranchName, Reference};
-use crate::error::{Conflict, ConflictKind, Error};
-use crate::graph::{Access, ChangeInfo, CommitInfo, Core, Gate, Graph, ParentInfo};
+use super::MergeError;
+use super::answers::Answers;
+use super::ends::Tables;
+use super::judge::{Judgement, ids, judge};
+use super::laps::Laps;
+use super::plan::{Plan, Sides};
+use super::report::{MergeOptions, MergeReport, Resolution, Strategy};
+use super::sides::{Source, look_up, named_bases, sides};
+use super::stage::{StagedTables, stage};
+use super::told::{Merged, Told, again};
+use crate::branch::{At, BranchError, BranchName, Reference};
+use crate::error::{Conflict, Error};
+use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, ParentInfo};
 use crate::ids::ChangeId;
-use crate::publish::{Absorbed, Beginning, Evaluation, Snapshot, Work};
-use crate::record::{ChangeKind, Parent, Record};
-
-/// The source, looked up once; all who wait for it get the same answer.
-type Source = Shared<BoxFuture<'static, Result<Snapshot, Error>>>;
+use crate::publish::{Absorbed, Beginning, Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
+use crate::record::ChangeKind;
+use crate::write::shape::Shapes;
 
 /// A merge that was asked for.
 struct MergeWork {
@@ -30,21 +32,12 @@ struct MergeWork {
     reference: Reference,
     source: OnceLock<Source>,
     change: ChangeId,
-}
-
-/// What a merge tells besides its commit.
-enum Told {
-    /// What it did.
-    Now(Merged),
-    /// It took effect before; its commit says all.
-    Before,
-}
-
-/// What a merge did.
-struct Merged {
-    outcome: MergeOutcome,
-    bases: Vec<ParentInfo>,
-    tables: BTreeMap<String, MergedTable>,
+    strategies: Vec<Strategy>,
+    resolutions: Vec<Resolution>,
+    squash: bool,
+    /// The commit that has to be the head of its branch still.
+    unmoved: Option<ParentInfo>,
+    laps: Arc<Laps>,
 }
 
 impl Graph {
@@ -66,41 +59,112 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`MergeError::Conflicts`], with nothing written. Otherwise when there is no such commit or branch, or publishing fails.
+    /// [`MergeError::Conflicts`], with nothing written. Otherwise when there is no such commit or branch, a strategy or resolution does not
+    /// fit, or publishing fails.
     ///
     /// # Cancellation
     /// A dropped call is carried on to its end: the target stays as it was or takes the merge whole.
     pub async fn merge(&self, source: &str, into: &str, options: MergeOptions) -> Result<MergeReport, Error> {
+        self.merge_if(source, into, options, None).await
+    }
+
+    /// The same, if a commit is the head of its branch still.
+    pub(super) async fn merge_if(
+        &self,
+        source: &str,
+        into: &str,
+        options: MergeOptions,
+        unmoved: Option<ParentInfo>,
+    ) -> Result<MergeReport, Error> {
         let core = self.core();
         let io = core.store().io().scope();
+        let laps = Arc::new(Laps::begin(core.clock()));
+        let MergeOptions { change, strategies, resolutions, squash, delete_source } = options;
+        let reference: Reference = source.parse()?;
+        if delete_source {
+            may_be_deleted(source, &reference, into)?;
+        }
         let work = MergeWork {
             core: core.clone(),
             from: source.to_owned(),
             into: into.to_owned(),
-            reference: source.parse()?,
+            reference: reference.clone(),
             source: OnceLock::new(),
             change: ChangeId::new(core.clock().ulid()),
+            strategies,
+            resolutions,
+            squash,
+            unmoved,
+            laps: laps.clone(),
         };
-        let (commit, told) = core.publish(into, work, &options.change).await?;
+        let pinned = work.source();
+        let (commit, told) = core.publish(into, work, &change).await?;
+        laps.lap(|timings| &mut timings.published);
+        let repeated = matches!(told, Told::Before);
         let Merged { outcome, bases, tables } = match (told, &commit) {
             (Told::Now(merged), _) => merged,
-            (Told::Before, Some(commit)) => retold(core, commit).await?,
+            (Told::Before, Some(commit)) => again(core, commit).await?,
             (Told::Before, None) => Merged::nothing(Vec::new()),
         };
-        Ok(MergeReport { outcome, commit, bases, tables, io: io.finish() })
+        let source_deleted = if delete_source {
+            // What was merged: not what the source is by now.
+            let merged = if repeated {
+                commit
+                    .as_ref()
+                    .and_then(|commit| commit.parents.get(1))
+                    .map(|parent| format!("{}@{}", parent.branch, parent.id))
+            } else {
+                Some(pinned.await?.reference())
+            };
+            Some(self.delete_merged(&reference.branch, merged, &change).await)
+        } else {
+            None
+        };
+        let (io, timings) = (io.finish(), laps.timings());
+        Ok(MergeReport { outcome, commit, repeated, bases, tables, source_deleted, io, timings })
+    }
+
+    /// Deletes a branch of which `merged` was merged, if that is its head still. The merge has taken effect, so whatever stands in the way is
+    /// no failure of it.
+    pub(super) async fn delete_merged(
+        &self,
+        branch: &BranchName,
+        merged: Option<String>,
+        change: &ChangeOptions,
+    ) -> bool {
+        let Some(merged) = merged else { return false };
+        let options = ChangeOptions { if_head: Some(merged), request_id: None, ..change.clone() };
+        match self.delete_branch(branch.as_str(), options).await {
+            Ok(_) => true,
+            Err(error) if error.code() == "branch-deleted" => true,
+            Err(error) => {
+                tracing::warn!(%branch, %error, "the source of a merge was not deleted");
+                false
+            }
+        }
     }
 }
 
-/// Begins to look the source up, so that it goes beside the search for the target.
-fn look_up(core: &Arc<Core>, reference: Reference) -> Source {
-    let core = core.clone();
-    let found = async move {
-        let authorities = core.authorities();
-        authorities.snapshot_of(authorities.resolve(&reference).await?).await
-    };
-    let source = found.boxed().shared();
-    tokio::spawn(source.clone());
-    source
+/// Refuses to delete a source that is no branch, is `main`, or is what it is merged into.
+///
+/// # Errors
+/// If so.
+pub(super) fn may_be_deleted(source: &str, reference: &Reference, into: &str) -> Result<(), Error> {
+    if !names_a_branch(reference) {
+        return Err(MergeError::SourceNotABranch { source_name: source.to_owned() }.into());
+    }
+    if reference.branch.is_main() {
+        return Err(BranchError::MainIsPermanent.into());
+    }
+    if reference.branch == BranchName::parse(into)? {
+        return Err(MergeError::SourceIsTarget { branch: into.to_owned() }.into());
+    }
+    Ok(())
+}
+
+/// Whether a reference means whatever a branch's head is.
+pub(super) fn names_a_branch(reference: &Reference) -> bool {
+    reference.back == 0 && reference.at == At::Head
 }
 
 #[async_trait]
@@ -109,20 +173,47 @@ impl Work for MergeWork {
 
     async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Told>, Error> {
         let source = self.source().await?;
-        let sides = sides(&self.core, source, at.clone()).await?;
+        let sides = sides(&self.core, source, at.clone()).boxed();
+        let (sides, ()) = futures::try_join!(sides, self.expect_unmoved().boxed())?;
+        self.laps.lap(|timings| &mut timings.captured);
         if sides.source_is_unmoved() {
+            let shapes = Shapes::new(&at.catalog, |table| self.core.layout(at, table))?;
+            Answers::read(&shapes, &self.strategies, &self.resolutions)?;
             return Ok(Evaluation::Nothing(Told::Now(Merged::nothing(named_bases(&sides)))));
         }
-        let plan = if sides.is_fast_forward() { Plan::fast_forward(&sides) } else { self.planned(&sides).await? };
-        let absorbed = absorb(&self.core, &sides, &plan).await?;
+        let plan = if sides.is_fast_forward() {
+            Plan::fast_forward(&sides)
+        } else {
+            Plan::three_way(&sides).map_err(|conflicts| self.refuse(conflicts))?
+        };
+        let shapes = Arc::new(Shapes::new(plan.catalog(), |table| self.core.layout(&plan.schema, table))?);
+        let answers = Answers::read(&shapes, &self.strategies, &self.resolutions)?;
+        let judged = if sides.is_fast_forward() {
+            answers.all_used()?;
+            Judgement { tables: Tables::new(), conflicts: Vec::new() }
+        } else {
+            judge(&self.core, &sides, &plan, &shapes, answers, false).boxed().await?
+        };
+        if !judged.conflicts.is_empty() {
+            return Err(self.refuse(judged.conflicts).into());
+        }
+        self.laps.lap(|timings| &mut timings.planned);
+        let staging = stage(&self.core, &sides, &plan, &shapes, &judged.tables, self.change).boxed();
+        let (staged, lineage) = futures::join!(staging, absorb(&self.core, &sides, &plan, self.squash).boxed());
+        let staged = staged?;
+        let mut absorbed = lineage?;
+        self.laps.lap(|timings| &mut timings.staged);
+        absorbed.merged = staged.iter().filter_map(|(id, table)| Some((*id, table.counts?))).collect();
+        let report = Told::Now(Merged::of(&sides, &plan, &staged));
+        let reads = plan.reads().into_iter().chain(ids(&judged.tables)).collect();
         Ok(Evaluation::Staged {
-            tables: plan.versions(),
-            reads: plan.reads(),
+            tables: versions(staged),
+            reads,
             kind: ChangeKind::Merge,
             change: self.change,
             counts: BTreeMap::new(),
             absorbed: Some(Box::new(absorbed)),
-            report: Told::Now(Merged::of(&sides, &plan)),
+            report,
         })
     }
 
@@ -133,12 +224,19 @@ impl Work for MergeWork {
 
     /// The search for the source is at least as long as that for the target.
     fn begin(&self) -> Beginning {
+        self.laps.lap(|timings| &mut timings.queued);
         drop(self.source());
         Beginning::Fresh
     }
 
     fn kind(&self) -> ChangeKind {
         ChangeKind::Merge
+    }
+
+    /// The source as it was named: another commit of the same branch is the same request, made again.
+    fn asks(&self) -> Option<Fingerprint> {
+        let text = format!("{:?} {:?} {}", self.strategies, self.resolutions, self.squash);
+        Some(Fingerprinter::new("merge").with(self.from.as_bytes()).with(text.as_bytes()).finish())
     }
 
     fn replay(&self, _: &CommitInfo, _: &ChangeInfo) -> Told {
@@ -152,14 +250,17 @@ impl MergeWork {
         self.source.get_or_init(|| look_up(&self.core, self.reference.clone())).clone()
     }
 
-    /// Plans a merge of two sides that both went on, and checks its result.
-    async fn planned(&self, sides: &Sides) -> Result<Plan, Error> {
-        let plan = Plan::three_way(sides).map_err(|conflicts| self.refuse(conflicts))?;
-        let both = plan.both_moved().into_iter();
-        let mut conflicts: Vec<Conflict> =
-            both.map(|table| Conflict { kind: ConflictKind::BothChanged, table, key: None }).collect();
-        conflicts.extend(constraints::check(&self.core, sides, &plan).await?);
-        if conflicts.is_empty() { Ok(plan) } else { Err(self.refuse(conflicts).into()) }
+    /// Refuses a source that has gone on.
+    async fn expect_unmoved(&self) -> Result<(), Error> {
+        let Some(planned) = &self.unmoved else { return Ok(()) };
+        let branch = BranchName::stored(&planned.branch)?;
+        let authorities = self.core.authorities();
+        let head = authorities.living(&branch, authorities.fresh(&branch).await?).await?;
+        if head.commit == planned.id {
+            return Ok(());
+        }
+        let (planned, head) = (planned.reference(), ParentInfo::from(&head.as_parent()).reference());
+        Err(MergeError::SourceMoved { branch: branch.to_string(), planned, head }.into())
     }
 
     fn refuse(&self, conflicts: Vec<Conflict>) -> MergeError {
@@ -167,77 +268,27 @@ impl MergeWork {
     }
 }
 
-/// Finds the bases of both sides.
-async fn sides(core: &Arc<Core>, source: Snapshot, target: Snapshot) -> Result<Sides, Error> {
-    let bases = {
-        let mut search = pin!(base::bases(core, &source.record, &target.record));
-        // Where nothing has to be read for it, one side contains the other, and no table will be looked at.
-        match poll_immediate(&mut search).await {
-            Some(bases) => bases?,
-            None => futures::join!(search, constraints::open_ahead(core, &source, &target)).0?,
-        }
-    };
-    let bases = try_join_all(bases.into_iter().map(|base| core.authorities().snapshot_of(base))).await?;
-    Ok(Sides { source, target, bases })
-}
-
-fn named_bases(sides: &Sides) -> Vec<ParentInfo> {
-    named(&sides.bases.iter().map(|base| base.record.clone()).collect::<Vec<_>>())
+fn versions(staged: StagedTables) -> Vec<crate::table::StagedVersion> {
+    staged.into_values().filter_map(|table| table.version).collect()
 }
 
 /// What the commit takes over from the source besides table versions. May stage a chunk of the lineage.
-async fn absorb(core: &Core, sides: &Sides, plan: &Plan) -> Result<Absorbed, Error> {
+async fn absorb(core: &Core, sides: &Sides, plan: &Plan, squash: bool) -> Result<Absorbed, Error> {
     let (source, target) = (&sides.source.record, &sides.target.record);
-    let united = target.lineage.clone().union(&source.contained()).without(target.incarnation);
-    let (lineage, chunk) = core.fold_lineage(united).await?;
+    let (parents, lineage, chunk) = if squash {
+        (Vec::new(), target.lineage.clone(), None)
+    } else {
+        let united = target.lineage.clone().union(&source.contained()).without(target.incarnation);
+        let (lineage, chunk) = core.fold_lineage(united).await?;
+        (vec![source.as_parent()], lineage, chunk)
+    };
     Ok(Absorbed {
-        parents: vec![source.as_parent()],
+        parents,
+        merged: BTreeMap::new(),
         after: source.time,
         lineage,
         files: chunk.into_iter().collect(),
         schema: plan.new_schema.then(|| (plan.schema.record.schema, plan.schema.catalog.clone())),
         extensions: sides.is_fast_forward().then(|| source.extensions.clone()),
     })
-}
-
-/// What a merge that took effect before did: both its parents tell, whatever became of their branches.
-async fn retold(core: &Arc<Core>, commit: &CommitInfo) -> Result<Merged, Error> {
-    let [target, source] = commit.parents.as_slice() else { return Ok(Merged::nothing(Vec::new())) };
-    let read = |parent: &ParentInfo| {
-        let parent = Parent::try_from(parent);
-        async move {
-            let record: Arc<Record> = core.authorities().parent(&parent?).await?;
-            core.authorities().snapshot_of(record).await
-        }
-    };
-    let (source, target) = futures::try_join!(read(source), read(target))?;
-    let sides = sides(core, source, target).await?;
-    let plan = if sides.is_fast_forward() { Ok(Plan::fast_forward(&sides)) } else { Plan::three_way(&sides) };
-    Ok(match plan {
-        Ok(plan) => Merged::of(&sides, &plan),
-        // What another version of Pleach brought together is more than this one could.
-        Err(_) => Merged { outcome: MergeOutcome::Merged, bases: named_bases(&sides), tables: BTreeMap::new() },
-    })
-}
-
-impl Merged {
-    fn nothing(bases: Vec<ParentInfo>) -> Self {
-        Self { outcome: MergeOutcome::UpToDate, bases, tables: BTreeMap::new() }
-    }
-
-    fn of(sides: &Sides, plan: &Plan) -> Self {
-        let changed = plan.tables.iter().filter_map(|(id, merge)| {
-            let before = sides.target.table_version(*id);
-            let TableMerge::TakeSource(version) = merge else { return None };
-            let catalog = if version.is_some() { plan.catalog() } else { &sides.target.catalog };
-            let rows = (before.map(|before| before.rows), version.as_ref().map(|version| version.rows));
-            let table = MergedTable { rows_before: rows.0, rows: rows.1 };
-            (before != version.as_ref()).then(|| (table_name(catalog, *id), table))
-        });
-        Self {
-            outcome: if sides.is_fast_forward() { MergeOutcome::FastForward } else { MergeOutcome::Merged },
-            bases: named_bases(sides),
-            tables: changed.collect(),
-        }
-    }
 }

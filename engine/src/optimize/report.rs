@@ -20,6 +20,8 @@ pub struct OptimizeOptions {
 pub struct OptimizeReport {
     /// `None`: there was nothing to be gained, nothing was published.
     pub commit: Option<CommitInfo>,
+    /// Whether a request of the same id took effect before: then this is what it did.
+    pub repeated: bool,
     /// The tables that were rewritten, by name.
     pub tables: BTreeMap<String, OptimizedTable>,
     /// Requests that the graph made from its beginning to its end; those of other calls at the same time are among them.

@@ -12,7 +12,7 @@ use crate::branch::BranchName;
 use crate::error::Error;
 use crate::graph::{Access, ChangeInfo, CommitInfo, Core, Gate, Graph};
 use crate::ids::{ChangeId, TableId};
-use crate::publish::{Evaluation, Snapshot, Work};
+use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::read::ReadError;
 use crate::record::{ChangeKind, Parent};
 use crate::schema::{Catalog, TableDef};
@@ -81,12 +81,13 @@ impl Graph {
         let gates = known(core, &BranchName::parse(branch)?, &tables).await?;
         let work = OptimizeWork { core: core.clone(), tables, gates, change: ChangeId::new(core.clock().ulid()) };
         let (commit, told) = core.publish(branch, work, &change).await?;
+        let repeated = matches!(told, Told::Before);
         let tables = match (told, &commit) {
             (Told::Now(tables), _) => tables,
             (Told::Before, Some(commit)) => retold(core, commit).await?,
             (Told::Before, None) => Tables::new(),
         };
-        Ok(OptimizeReport { commit, tables, io: io.finish() })
+        Ok(OptimizeReport { commit, repeated, tables, io: io.finish() })
     }
 }
 
@@ -122,6 +123,11 @@ impl Work for OptimizeWork {
 
     fn kind(&self) -> ChangeKind {
         ChangeKind::Optimize
+    }
+
+    fn asks(&self) -> Option<Fingerprint> {
+        let print = Fingerprinter::new("optimize");
+        Some(self.tables.iter().fold(print, |print, table| print.with(table.as_bytes())).finish())
     }
 
     fn replay(&self, _: &CommitInfo, _: &ChangeInfo) -> Told {

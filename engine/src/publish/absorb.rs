@@ -1,11 +1,13 @@
 //! What a commit takes over from other branches besides table versions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use object_store::path::Path;
 
 use crate::clock::Timestamp;
-use crate::record::{Extensions, Lineage, Parent};
+use crate::ids::TableId;
+use crate::record::{Extensions, Lineage, MergeCounts, Parent};
 use crate::schema::{Catalog, SchemaHash};
 
 /// What a commit takes over from other branches besides table versions.
@@ -13,6 +15,8 @@ use crate::schema::{Catalog, SchemaHash};
 pub(crate) struct Absorbed {
     /// The commits that are merged in.
     pub(crate) parents: Vec<Parent>,
+    /// The accounts of tables whose rows were brought together.
+    pub(crate) merged: BTreeMap<TableId, MergeCounts>,
     /// The time of the latest of them. The new commit is later, so that ids and times order a commit after all that it contains,
     /// whatever other clocks said.
     pub(crate) after: Timestamp,

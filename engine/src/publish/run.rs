@@ -164,7 +164,10 @@ impl<W: Work> Publish<W> {
                 if let Some(asks) = self.asks {
                     asks.record(&mut change);
                 }
-                change.parents = absorbed.iter().flat_map(|absorbed| absorbed.parents.iter().cloned()).collect();
+                if let Some(absorbed) = &absorbed {
+                    change.parents.clone_from(&absorbed.parents);
+                    change.merged.clone_from(&absorbed.merged);
+                }
                 let staged = Staged {
                     captured: head,
                     confirmed: capture.confirmed,

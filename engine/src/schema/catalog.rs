@@ -56,7 +56,20 @@ pub enum TableKind {
         multi: bool,
         /// How many edges a node may have on either side.
         multiplicity: Multiplicity,
+        /// What a merge does where one side put an edge of the table at a node that the other deleted; `None`: it is a conflict.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_merge: Option<OnMerge>,
     },
+}
+
+/// What a merge makes of a node that one side deleted and at which the other put an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnMerge {
+    /// The node is gone, and the edges go with it.
+    Cascade,
+    /// The node stays, with its edges.
+    Keep,
 }
 
 /// Maximums for the edges of one table at one node.
@@ -179,6 +192,15 @@ impl TableDef {
         match &self.kind {
             TableKind::Node {} => None,
             TableKind::Edge { from, to, .. } => Some((*from, *to)),
+        }
+    }
+
+    /// What a merge does where an edge of the table was put at a node that the other side deleted, if that is declared.
+    #[must_use]
+    pub const fn on_merge(&self) -> Option<OnMerge> {
+        match &self.kind {
+            TableKind::Node {} => None,
+            TableKind::Edge { on_merge, .. } => *on_merge,
         }
     }
 

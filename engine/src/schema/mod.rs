@@ -9,7 +9,7 @@ mod json_text;
 mod stored;
 mod types;
 
-pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind};
+pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, OnMerge, PropertyDef, TableDef, TableKind};
 pub(crate) use check::Check;
 pub use ddl::{parse_ddl, print_ddl};
 pub use error::SchemaError;

@@ -1,13 +1,10 @@
 //! The one module that knows Lance: immutable table versions, staged side by side, named by records alone.
 
-mod beyond;
-#[cfg_attr(not(test), expect(dead_code, reason = "only its tests combine versions so far"))]
 mod combine;
 mod commit_handler;
 mod compact;
 mod create;
 mod deletions;
-#[cfg_attr(not(test), expect(dead_code, reason = "only its tests compare versions so far"))]
 mod delta;
 mod error;
 mod fold;
@@ -31,11 +28,11 @@ use futures::stream::BoxStream;
 use lance::Dataset;
 use serde::{Deserialize, Serialize};
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "only its tests combine versions so far"))]
 pub(crate) use combine::Combination;
 pub(crate) use compact::Compaction;
-#[cfg_attr(not(test), expect(unused_imports, reason = "only its tests compare versions so far"))]
-pub(crate) use delta::{Delta, DeltaKind, KeyChange, Spot};
+pub(crate) use delta::{Delta, Spot};
+#[cfg(test)]
+pub(crate) use delta::{DeltaKind, KeyChange};
 pub(crate) use error::TableError;
 pub(crate) use layout::{Column, Layout, Role};
 pub(crate) use open::Tables;

@@ -73,6 +73,8 @@ pub(crate) struct StagedVersion {
     pub version: TableVersion,
     /// The files written for it: data, deletions, manifest.
     pub files: Vec<Path>,
+    /// Fragments of another version that it names without having copied them.
+    pub adopted: u64,
 }
 
 /// What becomes of the fragments of the version written upon.
@@ -349,5 +351,5 @@ pub(super) fn staged_version(
     };
     files.push(location.path.clone());
     let version = TableVersion { version: location.version, size, e_tag, rows: live_rows(table, dataset)? };
-    Ok(StagedVersion { table, version, files })
+    Ok(StagedVersion { table, version, files, adopted: 0 })
 }

@@ -14,7 +14,7 @@ use crate::write::facts::{Fact, What};
 use crate::write::jsonl::Parsed;
 use crate::write::row::Row;
 use crate::write::shape::{Shapes, TableShape, column_type};
-use crate::write::spool::spooled_schema;
+use crate::write::spool::{split_lines, spooled_schema};
 use crate::write::violation::Violations;
 
 /// Distinct tuples that are looked up one by one; beyond that the columns are scanned.
@@ -147,6 +147,24 @@ impl Chunk {
         });
         batches.collect()
     }
+}
+
+/// Whole rows as one batch of the table's columns, written by `change`.
+///
+/// # Errors
+/// If a row does not fit the table.
+pub(crate) fn rows_batch<'a>(
+    shape: &TableShape,
+    rows: impl IntoIterator<Item = &'a Row>,
+    change: ChangeId,
+) -> Result<RecordBatch, WriteError> {
+    let mut columns = Columns::new(shape);
+    for row in rows {
+        columns.push(shape, row, 0, row.hash(shape), change);
+    }
+    let (batch, _) = split_lines(&columns.finish(shape)?, &shape.layout.arrow)
+        .map_err(|source| WriteError::Columns { table: shape.name().to_owned(), source })?;
+    Ok(batch)
 }
 
 /// The columns of one table under construction.

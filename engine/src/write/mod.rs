@@ -37,6 +37,7 @@ pub use load::{LoadMode, LoadReport, Progress};
 use outcome::Outcome;
 pub use violation::{Reason, Violation, Violations};
 
+pub(crate) use chunk::rows_batch;
 pub(crate) use evaluate::Counts;
 pub(crate) use jsonl::{EdgeIds, broken_checks};
 pub(crate) use keyed::read_key;

@@ -30,10 +30,11 @@ async fn prepared() -> World {
         write(&graph, Write::new().upsert_json(person("a", age))).await.expect("a write");
     }
     graph.create_branch("old", "main", by_kit()).await.expect("a branch");
-    // What is to be merged: a node and an edge there, other edges here.
-    let there = Write::new().insert_json(person("f", 1)).delete("Person", [r#""c""#]);
+    // What is to be merged: nodes that come, go and change there; an edge, and another property of the changed node here.
+    let there = Write::new().insert_json(person("f", 1)).delete("Person", [r#""c""#]).upsert_json(person("b", 5));
     graph.write("old", there, by_kit()).await.expect("a write");
-    write(&graph, Write::new().insert_json(knows("b", "a"))).await.expect("a write");
+    let renamed = r#"{"table":"Person","data":{"id":"b","name":"Renamed","age":1}}"#;
+    write(&graph, Write::new().insert_json(knows("b", "a")).upsert_json(renamed)).await.expect("a write");
     world
 }
 
@@ -136,7 +137,9 @@ async fn deleting_a_branch() {
 #[tokio::test]
 async fn a_merge() {
     each_request_fails_once(|graph| {
-        Box::pin(async move { graph.merge("old", "main", MergeOptions { change: by_kit() }).await.map(drop) })
+        Box::pin(async move {
+            graph.merge("old", "main", MergeOptions { change: by_kit(), ..MergeOptions::default() }).await.map(drop)
+        })
     })
     .await;
 }

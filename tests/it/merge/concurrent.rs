@@ -79,7 +79,7 @@ async fn an_edge_that_came_first_keeps_its_node() {
     let held = Held::new(Write::new().delete("Person", ["3"])).await;
     put(&held.other, "main", [knows(1, 3)]).await;
     let (outcome, seen) = held.go_on().await;
-    assert_eq!(conflicts(&outcome.unwrap_err()).1, ["dangling-edge: Knows [1,3]"]);
+    assert_eq!(conflicts(&outcome.unwrap_err()).1, ["dangling-edge: Person 3 with Knows [1,3]"]);
     assert_eq!(rows(&seen, "main", "Knows").await, [knows(1, 2), knows(1, 3)]);
 }
 
@@ -152,13 +152,17 @@ async fn a_merge_that_failed_is_tried_again_on_the_same_handle() {
     assert_whole(&world.open().await).await;
 }
 
-/// Each process has a table of its own, so that every merge goes through.
+/// Each process has a table of its own, and rows and properties of its own in one that all share; so every merge goes through.
 #[test]
 fn processes_that_branch_merge_and_delete_lose_nothing() {
     const WORKERS: usize = 3;
     const ROUNDS: usize = 4;
     let tables = (0..WORKERS).map(|n| format!("CREATE NODE TABLE T{n} (id STRING PRIMARY KEY);\n"));
-    let sandbox = Sandbox::with_graph(&tables.collect::<String>());
+    let shared = "CREATE NODE TABLE Shared (id STRING PRIMARY KEY, p0 INT64, p1 INT64, p2 INT64, n INT64 MERGE sum);\n";
+    let sandbox = Sandbox::with_graph(&tables.chain([shared.to_owned()]).collect::<String>());
+    let row = |table: &str, id: &str| format!(r#"{{"table":"{table}","data":{{"id":"{id}"}}}}"#);
+    let of_all = r#"{"table":"Shared","data":{"id":"all","n":0}}"#;
+    assert_eq!(sandbox.run_with_input(&["load", "-"], of_all).code, Some(0));
     thread::scope(|scope| {
         for worker in 0..WORKERS {
             let sandbox = &sandbox;
@@ -166,9 +170,11 @@ fn processes_that_branch_merge_and_delete_lose_nothing() {
                 for round in 0..ROUNDS {
                     let name = format!("w{worker}-{round}");
                     sandbox.ok(&["branch", "create", &name]);
-                    let row = format!(r#"{{"table":"T{worker}","data":{{"id":"{name}"}}}}"#);
-                    let loaded = sandbox.run_with_input(&["load", "-", "--branch", &name], row);
+                    let rows = [row(&format!("T{worker}"), &name), row("Shared", &name)].join("\n");
+                    let loaded = sandbox.run_with_input(&["load", "-", "--branch", &name], rows);
                     assert_eq!(loaded.code, Some(0), "{loaded:?}");
+                    let set = format!("MATCH (s:Shared {{id: 'all'}}) SET s.p{worker} = {round}, s.n = s.n + 1");
+                    sandbox.ok(&["run", &set, "--branch", &name]);
                     let merged = sandbox.ok(&["merge", &name, "--into", "main", "--json"]).json();
                     assert_eq!(merged["commit"]["changes"][0]["kind"], "merge", "{merged}");
                     sandbox.ok(&["branch", "delete", &name]);
@@ -180,6 +186,14 @@ fn processes_that_branch_merge_and_delete_lose_nothing() {
     for worker in 0..WORKERS {
         assert_eq!(head["rows"][format!("T{worker}")], ROUNDS, "{head}");
     }
+    assert_eq!(head["rows"]["Shared"], 1 + WORKERS * ROUNDS, "{head}");
+    let exported = sandbox.ok(&["export"]).stdout;
+    for name in (0..WORKERS).flat_map(|worker| (0..ROUNDS).map(move |round| format!("w{worker}-{round}"))) {
+        assert_eq!(exported.matches(&row("Shared", &name)).count(), 1, "{name}: {exported}");
+    }
+    // The last value of each, and one for each merge.
+    let of_all = format!(r#""id":"all","p0":{0},"p1":{0},"p2":{0},"n":{1}"#, ROUNDS - 1, WORKERS * ROUNDS);
+    assert!(exported.contains(&of_all), "{exported}");
     let log = sandbox.ok(&["log", "-n", "100", "--json"]).json();
     let merges = log["commits"].as_array().unwrap().iter().filter(|commit| commit["changes"][0]["kind"] == "merge");
     assert_eq!(merges.count(), WORKERS * ROUNDS);

@@ -35,11 +35,11 @@ async fn both_ways(nodes: Write, edges: Write, expected: &[&str]) {
 #[tokio::test]
 async fn an_edge_to_a_node_that_the_other_side_deleted_is_a_conflict() {
     let gone = || Write::new().delete("Person", ["3"]);
-    both_ways(gone(), Write::new().insert_json(knows(1, 3)), &["dangling-edge: Knows [1,3]"]).await;
-    both_ways(gone(), Write::new().insert_json(knows(3, 1)), &["dangling-edge: Knows [3,1]"]).await;
-    both_ways(gone(), Write::new().insert_json(knows(3, 3)), &["dangling-edge: Knows [3,3]"]).await;
+    both_ways(gone(), Write::new().insert_json(knows(1, 3)), &["dangling-edge: Person 3 with Knows [1,3]"]).await;
+    both_ways(gone(), Write::new().insert_json(knows(3, 1)), &["dangling-edge: Person 3 with Knows [3,1]"]).await;
+    both_ways(gone(), Write::new().insert_json(knows(3, 3)), &["dangling-edge: Person 3 with Knows [3,3]"]).await;
     let edges = Write::new().insert_json(lives(3, 2)).insert_json(knows(2, 3)).insert_json(knows(2, 1));
-    both_ways(gone(), edges, &["dangling-edge: Knows [2,3]", "dangling-edge: Lives [3,2]"]).await;
+    both_ways(gone(), edges, &["dangling-edge: Person 3 with Knows [2,3], Lives [3,2]"]).await;
 }
 
 #[tokio::test]
@@ -102,7 +102,9 @@ async fn large_tables_are_judged_as_small_ones_are() {
         load(&graph, &target, (0..edges).map(|n| knows(n, 70_000 + n))).await;
         put(&graph, &target, [knows(1, 50_000), knows(100_050, 2)]).await;
         let error = try_merge(&graph, &source, &target).await.unwrap_err();
-        assert_eq!(conflicts(&error).1, ["dangling-edge: Knows [1,50000]", "dangling-edge: Knows [100050,2]"]);
+        let nodes = [50_000, 100_050].map(|id| format!("dangling-edge: Person {id} with Knows"));
+        let expected = [format!("{} [1,50000]", nodes[0]), format!("{} [100050,2]", nodes[1])];
+        assert_eq!(conflicts(&error).1, expected);
         write(&graph, &target, Write::new().delete("Knows", ["1", "50000"]).delete("Knows", ["100050", "2"])).await;
         let report = merge(&graph, &source, &target).await;
         assert_eq!(report.tables["Person"].rows, Some(u64::try_from(NODES - 2).unwrap()));

@@ -152,3 +152,74 @@ async fn merges_cost_the_same_after_ten_and_after_a_thousand_merged_and_deleted_
     let report = world.open().await.fsck(&[]).await.unwrap();
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
 }
+
+/// Eight tables, each of which both sides change.
+const TABLES: usize = 8;
+
+/// Longer than what is computed between requests for eight tables side by side.
+const LONG_DELAY: Duration = Duration::from_millis(250);
+
+/// Rows of a table, with two properties that each side may change one of.
+fn item(table: usize, id: i64, a: i64, b: i64) -> String {
+    format!(r#"{{"table":"T{table}","data":{{"id":{id},"a":{a},"b":{b}}}}}"#)
+}
+
+/// What a merge costs whose sides both changed rows of `tables` tables: some apart, one together.
+async fn cost_of_rows(world: &World, graph: &Graph, tables: usize, round: i64, cold: bool) -> IoStats {
+    let source = format!("rows-{round}");
+    branch(graph, &source, "main").await;
+    let rows =
+        |lines: &dyn Fn(usize) -> Vec<String>| (0..tables).flat_map(lines).fold(Write::new(), Write::upsert_json);
+    write(graph, &source, rows(&|table| vec![item(table, 1, round, 0), item(table, 1_000 + round, 0, 0)])).await;
+    write(graph, "main", rows(&|table| vec![item(table, 1, 0, round), item(table, 2_000 + round, 0, 0)])).await;
+    world.faults.delay_all(LONG_DELAY);
+    let io = if cold {
+        let store = world.store();
+        let graph = Graph::open_on(store.clone()).await.unwrap();
+        assert_eq!(merge(&graph, &source, "main").await.tables["T0"].rewritten, 1);
+        store.io().take()
+    } else {
+        let _ = graph.take_io();
+        let report = merge(graph, &source, "main").await;
+        assert_eq!(report.tables.len(), tables);
+        assert!(report.tables.values().all(|table| table.rewritten == 1 && table.counts.unwrap().added == 1));
+        graph.take_io()
+    };
+    world.faults.clear();
+    // As they were: the next round changes them again.
+    write(graph, "main", rows(&|table| vec![item(table, 1, 0, 0)])).await;
+    io
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merges_of_rows_take_as_many_rounds_for_eight_tables_as_for_one_and_after_a_long_history() {
+    let world = World::new();
+    let table = |n| format!("CREATE NODE TABLE T{n} (id INT64 PRIMARY KEY, a INT64, b INT64);");
+    let ddl = (0..TABLES).map(table).collect::<Vec<_>>().join(
+        "
+",
+    );
+    let graph = world.init(&ddl).await;
+    let all = (0..TABLES).flat_map(|table| (0..20).map(move |id| item(table, id, 0, 0)));
+    write(&graph, "main", all.fold(Write::new(), Write::upsert_json)).await;
+    let mut round = 0;
+    for commits in [10, 150] {
+        while graph.show("main").await.unwrap().seq.0 < commits {
+            round += 1;
+            write(&graph, "main", Write::new().upsert_json(item(0, 3_000 + round, 0, 0))).await;
+        }
+        for tables in [1, TABLES] {
+            round += 1;
+            let warm = cost_of_rows(&world, &graph, tables, round, false).await;
+            round += 1;
+            let cold = cost_of_rows(&world, &graph, tables, round, true).await;
+            println!("{commits} commits, {tables} tables: warm {warm:?}, cold {cold:?}");
+            // Six, and one more where a table has come to more fragments than it should have.
+            assert!(warm.serial_depth <= 7, "{commits} commits, {tables} tables: {warm:?}");
+            assert!(cold.serial_depth <= 11, "{commits} commits, {tables} tables: {cold:?}");
+            assert_eq!(warm.lists, 0, "{warm:?}");
+        }
+    }
+    let report = world.open().await.fsck(&[]).await.unwrap();
+    assert!(report.problems.is_empty(), "{:#?}", report.problems);
+}

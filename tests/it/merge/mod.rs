@@ -1,14 +1,25 @@
 //! Merges, on the store that all tests share: what they bring together, what they refuse, what they cost and how many go at once.
 
 mod concurrent;
+mod concurrent_rows;
 mod constraints;
 pub(crate) mod costs;
+mod edges;
 mod gates;
 mod history;
+mod model;
+mod on_merge;
 mod outcomes;
+mod payload;
+mod plans;
+mod random;
+mod resolving;
+mod rows;
+mod rules;
+mod truth;
 
 use kit::graphs::{by_kit, export};
-use pleach::{CommitInfo, Error, Graph, MergeOptions, MergeReport, Write};
+use pleach::{CommitInfo, Conflict, Error, Graph, MergeOptions, MergeReport, Write};
 
 /// Two kinds of nodes and edges among one and between both.
 const SCHEMA: &str = "
@@ -54,7 +65,7 @@ async fn branch(graph: &Graph, name: &str, from: &str) {
 }
 
 fn options() -> MergeOptions {
-    MergeOptions { change: by_kit() }
+    MergeOptions { change: by_kit(), ..MergeOptions::default() }
 }
 
 async fn try_merge(graph: &Graph, source: &str, into: &str) -> Result<MergeReport, Error> {
@@ -77,5 +88,16 @@ fn bases(report: &MergeReport) -> Vec<String> {
 
 /// A refusal's code and its conflicts, a line each.
 fn conflicts(error: &Error) -> (&'static str, Vec<String>) {
-    (error.code(), error.conflicts().iter().map(ToString::to_string).collect())
+    (error.code(), error.conflicts().iter().map(short).collect())
+}
+
+/// A conflict without its values.
+fn short(conflict: &Conflict) -> String {
+    let Conflict { kind, table, key, property, with, .. } = conflict;
+    let mut text = format!("{}: {table}", kind.as_str());
+    for part in [key, property].into_iter().flatten() {
+        text = format!("{text} {part}");
+    }
+    let with: Vec<String> = with.iter().map(|row| format!("{} {}", row.table, row.key)).collect();
+    if with.is_empty() { text } else { format!("{text} with {}", with.join(", ")) }
 }

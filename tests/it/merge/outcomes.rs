@@ -3,9 +3,7 @@
 use kit::graphs::{assert_whole, by_kit, export, graph};
 use pleach::{ChangeOptions, ErrorKind, MergeOptions, MergeOutcome, Write};
 
-use super::{
-    SCHEMA, bases, branch, city, conflicts, knows, merge, options, person, prepare, put, rows, try_merge, write,
-};
+use super::{SCHEMA, bases, branch, city, knows, merge, options, person, prepare, put, rows, try_merge, write};
 
 #[tokio::test]
 async fn a_target_that_the_source_contains_becomes_what_the_source_is() {
@@ -14,7 +12,8 @@ async fn a_target_that_the_source_contains_becomes_what_the_source_is() {
     branch(&graph, "f", "main").await;
     put(&graph, "f", [person(4, "new"), knows(4, 1)]).await;
     let source = put(&graph, "f", [city(1, "new")]).await;
-    let options = MergeOptions { change: ChangeOptions { message: "why".to_owned(), ..by_kit() } };
+    let options =
+        MergeOptions { change: ChangeOptions { message: "why".to_owned(), ..by_kit() }, ..MergeOptions::default() };
     let report = graph.merge("f", "main", options).await.unwrap();
     assert_eq!((report.outcome, bases(&report)), (MergeOutcome::FastForward, vec!["main@1".to_owned()]));
     let tables: Vec<_> = report.tables.iter().map(|(name, t)| (name.as_str(), t.rows_before, t.rows)).collect();
@@ -53,22 +52,6 @@ async fn tables_that_one_side_changed_are_taken_from_it() {
     assert_eq!(export(&graph, "main").await, export(&graph, "f").await);
     assert_eq!(merge(&graph, "f", "main").await.outcome, MergeOutcome::UpToDate);
     assert_whole(&graph).await;
-}
-
-#[tokio::test]
-async fn a_table_that_both_sides_changed_is_a_conflict_and_nothing_is_written() {
-    let graph = graph(SCHEMA).await;
-    prepare(&graph).await;
-    branch(&graph, "f", "main").await;
-    put(&graph, "f", [person(1, "theirs"), city(1, "theirs"), knows(2, 3)]).await;
-    let head = put(&graph, "main", [person(2, "ours"), knows(3, 2)]).await;
-    let before = export(&graph, "main").await;
-    let error = try_merge(&graph, "f", "main").await.unwrap_err();
-    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Conflict, false));
-    let both = |table: &str| format!("both-changed: both sides changed the table {table}");
-    assert_eq!(conflicts(&error), ("merge-conflicts", vec![both("Person"), both("Knows")]));
-    assert!(error.hint().unwrap().contains("nothing was written"), "{:?}", error.hint());
-    assert_eq!((export(&graph, "main").await, graph.show("main").await.unwrap().id), (before, head.id));
 }
 
 #[tokio::test]
@@ -172,7 +155,7 @@ async fn a_pinned_target_lets_a_merge_in_or_refuses_it() {
     put(&graph, "f", [city(1, "new")]).await;
     let pinned = |head: &str| {
         let change = ChangeOptions { if_head: Some(head.to_owned()), ..by_kit() };
-        graph.merge("f", "main", MergeOptions { change })
+        graph.merge("f", "main", MergeOptions { change, ..MergeOptions::default() })
     };
     let error = pinned("main@0").await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Contention, "head-moved"));

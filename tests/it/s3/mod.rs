@@ -4,6 +4,7 @@
 mod client;
 mod conformance;
 mod costs;
+mod merging;
 mod outcomes;
 mod probe;
 mod processes;

@@ -9,7 +9,7 @@ use kit::graphs::{assert_whole, by_kit, export, init_options};
 use kit::rig::{Proxy, Rig};
 use pleach::clock::Clock;
 use pleach::store::{Store, StoreOptions};
-use pleach::{ChangeOptions, Error, ErrorKind, Graph, MergeOptions, MergeOutcome, Write};
+use pleach::{ChangeOptions, Error, ErrorKind, Graph, MergeOptions, MergeOutcome, Params, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(4);
 
 /// What a worker process is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Job {
+pub(super) struct Job {
     name: String,
     /// Where it tells what was acknowledged.
     report: String,
@@ -31,21 +31,30 @@ struct Job {
     task: Task,
 }
 
+impl Job {
+    /// The same on another graph.
+    pub(super) fn at(self, uri: String) -> Self {
+        Self { uri, ..self }
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Task {
+pub(super) enum Task {
     /// One row and commit a round, on this branch.
     Commit { branch: String },
     /// Each round two branches of its own: made, written to, one fast-forwarded into the other, deleted.
     Branches,
+    /// Each round a branch of its own: made, written to in tables that all share, merged into `main`, deleted.
+    Merges,
 }
 
 /// What a worker was told.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Report {
-    /// The commit of each row of a branch that stays.
-    acknowledged: BTreeMap<String, String>,
+pub(super) struct Report {
+    /// The commit of each row of a branch that stays, or of the merge that brought it there.
+    pub(super) acknowledged: BTreeMap<String, String>,
     /// How often a request had to be made again, by the error's code.
-    again: BTreeMap<String, u64>,
+    pub(super) again: BTreeMap<String, u64>,
 }
 
 struct Worker {
@@ -109,6 +118,26 @@ impl Worker {
         self.report.acknowledged.clear();
     }
 
+    /// A branch with a row of its own and a property of its own of a row that all share, merged into `main`.
+    async fn merges(&mut self, name: &str, round: usize) {
+        self.create(name, "main").await;
+        self.commit(name, name).await;
+        let worker = name.split('-').next().unwrap_or(name);
+        let statement = format!("MATCH (s:Shared {{id: 'all'}}) SET s.{worker} = {round}, s.n = s.n + 1");
+        let set = |graph: Graph, options| {
+            let statement = statement.clone();
+            async move { graph.run(name, &statement, Params::new(), options).await }
+        };
+        self.ask(&format!("{name}-set"), set).await;
+        let merge = |graph: Graph, change| async move {
+            graph.merge(name, "main", MergeOptions { change, ..MergeOptions::default() }).await
+        };
+        let report = self.ask(&format!("{name}-merge"), merge).await;
+        let commit = report.commit.unwrap_or_else(|| panic!("{name}: it brings something"));
+        self.report.acknowledged.insert(name.to_owned(), commit.id.to_string());
+        self.delete(name).await;
+    }
+
     async fn create(&mut self, name: &str, from: &str) {
         let create = |graph: Graph, options| async move { graph.create_branch(name, from, options).await };
         self.ask(&format!("{name}-create"), create).await;
@@ -121,7 +150,9 @@ impl Worker {
 
     /// Whether the answer was had at once or by asking again, it tells of one fast-forward.
     async fn fast_forward(&mut self, source: &str, into: &str) {
-        let merge = |graph: Graph, change| async move { graph.merge(source, into, MergeOptions { change }).await };
+        let merge = |graph: Graph, change| async move {
+            graph.merge(source, into, MergeOptions { change, ..MergeOptions::default() }).await
+        };
         let report = self.ask(&format!("{source}-merge"), merge).await;
         assert_eq!(report.outcome, MergeOutcome::FastForward, "{source} into {into}");
         let commit = report.commit.unwrap_or_else(|| panic!("{source}: a fast-forward is a commit"));
@@ -165,19 +196,20 @@ async fn worker() {
         match &job.task {
             Task::Commit { branch } => worker.commit(branch, &name).await,
             Task::Branches => worker.branches(&name).await,
+            Task::Merges => worker.merges(&name, round).await,
         }
     }
     std::fs::write(&job.report, serde_json::to_vec(&worker.report).expect("JSON")).expect("a report");
 }
 
 /// A worker under way; it does not outlive the test.
-struct Process {
-    job: Job,
+pub(super) struct Process {
+    pub(super) job: Job,
     child: Child,
 }
 
 impl Process {
-    fn start(job: Job) -> Self {
+    pub(super) fn start(job: Job) -> Self {
         let child = Command::new(std::env::current_exe().expect("the test binary"))
             .args(["--exact", "s3::processes::worker", "--ignored", "--nocapture"])
             .env("PLEACH_TEST_JOB", serde_json::to_string(&job).expect("JSON"))
@@ -193,7 +225,7 @@ impl Process {
         self.child.try_wait().expect("it is ours").is_some()
     }
 
-    fn finish(mut self) -> Report {
+    pub(super) fn finish(mut self) -> Report {
         let status = self.child.wait().expect("it is ours");
         assert!(status.success(), "{}: {status}", self.job.name);
         serde_json::from_slice(&std::fs::read(&self.job.report).expect("a report")).expect("JSON")
@@ -208,7 +240,7 @@ impl Drop for Process {
     }
 }
 
-fn job(folder: &Path, rig: &Rig, endpoint: &str, name: &str, rounds: usize, task: Task) -> Job {
+pub(super) fn job(folder: &Path, rig: &Rig, endpoint: &str, name: &str, rounds: usize, task: Task) -> Job {
     Job {
         name: name.to_owned(),
         report: folder.join(name).to_str().expect("a path in UTF-8").to_owned(),

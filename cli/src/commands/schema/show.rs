@@ -1,6 +1,6 @@
 //! `pleach schema show`.
 
-use pleach::schema::{Catalog, Multiplicity, TableDef, TableKind, print_ddl};
+use pleach::schema::{Catalog, Multiplicity, OnMerge, TableDef, TableKind, print_ddl};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -36,9 +36,9 @@ fn shape(catalog: &Catalog, table: &TableDef) -> Value {
     let name = |id| catalog.table_by_id(id).map(|table| table.name.as_str());
     let kind = match &table.kind {
         TableKind::Node {} => json!({ "kind": "node" }),
-        TableKind::Edge { from, to, multi, multiplicity, .. } => json!({
+        TableKind::Edge { from, to, multi, multiplicity, on_merge, .. } => json!({
             "kind": "edge", "from": name(*from), "to": name(*to), "multi": multi,
-            "multiplicity": multiplicity_name(*multiplicity),
+            "multiplicity": multiplicity_name(*multiplicity), "on_merge": on_merge.map(on_merge_name),
         }),
     };
     let properties: Vec<Value> = table
@@ -64,5 +64,12 @@ const fn multiplicity_name(multiplicity: Multiplicity) -> &'static str {
         Multiplicity::ManyOne => "many-one",
         Multiplicity::OneMany => "one-many",
         Multiplicity::OneOne => "one-one",
+    }
+}
+
+const fn on_merge_name(on_merge: OnMerge) -> &'static str {
+    match on_merge {
+        OnMerge::Cascade => "cascade",
+        OnMerge::Keep => "keep",
     }
 }

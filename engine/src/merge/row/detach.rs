@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Side;
 use crate::error::ConflictKind;
+use crate::schema::OnMerge;
 
 /// A node that one side deleted. `N` is the identity of a node: its table and key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,4 +93,17 @@ pub(crate) fn detach_conflicts<N: Ord + Clone, E: Ord + Clone>(
             edges: case.edges.into_iter().collect(),
         })
         .collect()
+}
+
+/// The side whose form of a node and its edges counts by what the schema declares. `rules`: what the table of each edge that is in
+/// dispute says. Keeping goes before letting go; a table that says nothing leaves it to people.
+pub(crate) fn declared_winner(deleted_by: Side, rules: impl IntoIterator<Item = Option<OnMerge>>) -> Option<Side> {
+    let mut winner = None;
+    for rule in rules {
+        match rule? {
+            OnMerge::Keep => winner = Some(deleted_by.other()),
+            OnMerge::Cascade => winner = winner.or(Some(deleted_by)),
+        }
+    }
+    winner
 }

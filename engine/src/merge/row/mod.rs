@@ -29,10 +29,10 @@ use std::collections::BTreeMap;
 
 pub(crate) use base::Base;
 pub(crate) use conflict::{RowConflict, Seen};
-pub(crate) use detach::{DetachConflict, EdgeChange, EdgeFate, NodeDeletion, detach_conflicts};
+pub(crate) use detach::{DetachConflict, EdgeChange, EdgeFate, NodeDeletion, declared_winner, detach_conflicts};
 pub(crate) use rules::RowRules;
 pub(crate) use settle::{Resolution, ResolutionProblem, Resolutions, Strategies};
-pub(crate) use three_way::{Decision, Proposal, merge_row};
+pub(crate) use three_way::{Decision, merge_row};
 
 use crate::ids::PropertyId;
 use crate::value::Value;

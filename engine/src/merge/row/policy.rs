@@ -12,7 +12,7 @@
 //! against one that added to it, since the sum of "no number" and a difference is either a loss or a guess.
 //!
 //! All but `last_writer` are independent of the order in which branches are merged, as far as no merge on the way is a conflict (`sum` of floats
-//! up to rounding; `union` up to the order of elements).
+//! up to rounding; `union` up to the order of elements, and to whether a list without any is empty or null).
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

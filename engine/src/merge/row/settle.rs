@@ -104,9 +104,25 @@ impl<K: Ord + Clone> Resolutions<K> {
         strategies.side(table, conflict).map(Resolution::Choose)
     }
 
-    /// Those that settled nothing, once all rows are merged: there is no such conflict, which is worth an error.
-    pub(crate) fn unused(&self) -> impl Iterator<Item = &Target<K>> {
-        self.given.keys().filter(|target| !self.used.contains(*target))
+    /// Whether there is one of its own for a row or a property.
+    pub(crate) fn is_given(&self, table: TableId, key: &K, property: Option<PropertyId>) -> bool {
+        self.given.contains_key(&(table, key.clone(), property))
+    }
+
+    /// Whether there is one for a row or any of its properties.
+    pub(crate) fn concern(&self, table: TableId, key: &K) -> bool {
+        let first = (table, key.clone(), None);
+        self.given.range(first..).next().is_some_and(|((at, of, _), _)| *at == table && of == key)
+    }
+
+    /// Those that settled nothing so far.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = (&Target<K>, &Resolution)> {
+        self.given.iter().filter(|(target, _)| !self.used.contains(*target))
+    }
+
+    /// Notes that one settled something else than a conflict of a row.
+    pub(crate) fn mark_used(&mut self, table: TableId, key: K, property: Option<PropertyId>) {
+        self.used.insert((table, key, property));
     }
 }
 

@@ -145,7 +145,13 @@ pub(crate) fn merge_row<'a>(
 }
 
 impl Proposal<'_> {
+    /// Whether one side changed the row that the other deleted.
+    pub(crate) fn is_clash(&self) -> bool {
+        self.conflicts.iter().any(|conflict| conflict.kind == ConflictKind::ChangedAndDeleted)
+    }
+
     /// What is in conflict, in the order of the table's places.
+    #[cfg(test)]
     pub(crate) fn conflicts(&self) -> &[RowConflict] {
         &self.conflicts
     }

@@ -27,6 +27,7 @@ impl Work for Wide {
             table: TableId::from_bytes(u128::from(number).to_be_bytes()),
             version: TableVersion { e_tag: "e".repeat(32), ..version(u64::from(number)) },
             files: Vec::new(),
+            adopted: 0,
         };
         Ok(evaluation((0..self.0).map(staged).collect(), BTreeSet::new(), BTreeMap::new(), ()))
     }

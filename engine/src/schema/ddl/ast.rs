@@ -1,6 +1,6 @@
 //! A schema as it was written: names not yet looked up, every part with its place.
 
-use crate::schema::{MergePolicy, Multiplicity, Type};
+use crate::schema::{MergePolicy, Multiplicity, OnMerge, Type};
 use crate::syntax::Span;
 
 /// Something and where it stands.
@@ -26,6 +26,7 @@ pub(super) struct Table {
     pub ends: Vec<At<(Name, Name)>>,
     pub multi: Vec<Span>,
     pub multiplicity: Vec<At<Multiplicity>>,
+    pub on_merge: Vec<At<OnMerge>>,
     /// Whether a part could not be read, so that what is missing may be in there.
     pub incomplete: bool,
 }

@@ -95,6 +95,7 @@ fn kind(table: &Table, tables: &[Table], ids: &[TableId], fields: &mut Fields<'_
         to_fields: (0..parts(end)).map(|_| fields.draw()).collect(),
         multi: !table.multi.is_empty(),
         multiplicity: table.multiplicity.first().map(|at| at.value).unwrap_or_default(),
+        on_merge: table.on_merge.first().map(|at| at.value),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ast::{At, Column, Literal, LiteralKind, Name, Table};
 use super::parser::{Parsed, Parser, Reported};
-use crate::schema::{MergePolicy, Multiplicity};
+use crate::schema::{MergePolicy, Multiplicity, OnMerge};
 use crate::syntax::nearest;
 use crate::syntax::{Finding, Span, TokenKind, parse_integer, plain_float};
 
@@ -52,6 +52,12 @@ impl Parser<'_> {
             self.next();
             let check = self.condition()?;
             table.checks.push(check);
+        } else if self.at_word("ON") && self.nth(1).is_some_and(|token| token.text.eq_ignore_ascii_case("MERGE")) {
+            self.next();
+            self.next();
+            let word = self.expect_word(&["CASCADE", "KEEP"], "`CASCADE` or `KEEP` after `ON MERGE`")?;
+            let value = if word == "KEEP" { OnMerge::Keep } else { OnMerge::Cascade };
+            table.on_merge.push(At { value, span: start.to(self.before()) });
         } else if self.at_word("MULTI") && ends(self) {
             self.next();
             table.multi.push(start);

@@ -59,6 +59,7 @@ impl<'a> Parser<'a> {
             ends: Vec::new(),
             multi: Vec::new(),
             multiplicity: Vec::new(),
+            on_merge: Vec::new(),
             incomplete: false,
         };
         self.expect_symbol("(", "`(`")?;

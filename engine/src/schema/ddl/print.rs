@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::literal::from_json;
 use crate::ids::PropertyId;
-use crate::schema::{Catalog, CheckDef, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind};
+use crate::schema::{Catalog, CheckDef, MergePolicy, Multiplicity, OnMerge, PropertyDef, TableDef, TableKind};
 use crate::syntax::{names_in, parse_expression, quote_name};
 
 /// Writes a catalog as DDL that `parse_ddl` reads back to an equal schema, but for ids and fill values: those belong to a
@@ -25,7 +25,7 @@ pub fn print_ddl(catalog: &Catalog) -> String {
 fn print_table(catalog: &Catalog, table: &TableDef, out: &mut String) {
     let mut items = Vec::new();
     let mut tail = Vec::new();
-    if let TableKind::Edge { from, to, multi, multiplicity, .. } = &table.kind {
+    if let TableKind::Edge { from, to, multi, multiplicity, on_merge, .. } = &table.kind {
         let name = |id| catalog.table_by_id(id).map(|table| quote_name(&table.name)).unwrap_or_default();
         items.push(format!("FROM {} TO {}", name(*from), name(*to)));
         tail.extend(multi.then(|| "MULTI".to_owned()));
@@ -35,6 +35,10 @@ fn print_table(catalog: &Catalog, table: &TableDef, out: &mut String) {
             Multiplicity::OneMany => Some("ONE_MANY".to_owned()),
             Multiplicity::OneOne => Some("ONE_ONE".to_owned()),
         });
+        tail.extend(on_merge.map(|on_merge| match on_merge {
+            OnMerge::Cascade => "ON MERGE CASCADE".to_owned(),
+            OnMerge::Keep => "ON MERGE KEEP".to_owned(),
+        }));
     }
     let single = table.is_node() && table.key.len() == 1;
     items.extend(table.properties.iter().map(|property| print_property(property, table, single)));

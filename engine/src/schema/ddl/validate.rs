@@ -107,6 +107,7 @@ fn check_node(table: &Table, findings: &mut Vec<Finding>) {
     }
     let foreign = table.multi.iter().map(|span| (*span, "MULTI"));
     let foreign = foreign.chain(table.multiplicity.iter().map(|at| (at.span, "a multiplicity")));
+    let foreign = foreign.chain(table.on_merge.iter().map(|at| (at.span, "ON MERGE")));
     for (span, what) in foreign.chain(table.ends.iter().map(|at| (at.span, "FROM … TO …"))) {
         findings.push(
             Finding::new(span, format!("a node table cannot have {what}"))
@@ -132,6 +133,7 @@ fn check_edge(table: &Table, tables: &[Table], findings: &mut Vec<Finding>) {
     };
     twice(table.multi.clone(), "MULTI", findings);
     twice(table.multiplicity.iter().map(|at| at.span).collect(), "the multiplicity", findings);
+    twice(table.on_merge.iter().map(|at| at.span).collect(), "ON MERGE", findings);
     if let (Some(multi), Some(_)) = (table.multi.first(), table.keys.first()) {
         findings.push(
             Finding::new(*multi, "a MULTI edge table cannot have a key")

@@ -104,11 +104,12 @@ impl Table {
         let inserted: Vec<Fragment> = inserted.collect();
         let vectors = thinned.into_iter().chain(adopted.iter().map(|fragment| fragment.id)).collect::<Vec<_>>();
         let written: BTreeSet<u64> = inserted.iter().map(|fragment| fragment.id).collect();
+        let adopted_files = adopted.len() as u64;
         let new = adopted.into_iter().chain(inserted).collect();
         let dataset = commit(&base, replace(gone, updated, new)).await.map_err(failed)?;
         self.warm(&dataset, &vectors, &written).await;
 
-        let staged = staged_version(table, &dataset, files)?;
+        let staged = StagedVersion { adopted: adopted_files, ..staged_version(table, &dataset, files)? };
         let expected = (self.version.rows + gained + insert_rows).saturating_sub(lost);
         if staged.version.rows != expected {
             return Err(TableError::WrongRows { table, found: staged.version.rows, expected });
@@ -132,6 +133,7 @@ impl Table {
         };
         let mut folded = combined.stage(nothing).await?;
         folded.files.extend(first.files);
+        folded.adopted = first.adopted;
         Ok(folded)
     }
 }

@@ -82,15 +82,18 @@ pub(super) async fn plan(
     let adopted: Vec<(&Fragment, RoaringBitmap)> = adopted.collect();
 
     let mut plan = Plan { fragments: Vec::with_capacity(pairs.len() + adopted.len()), gained: 0, lost: 0 };
-    let mut changed = stream::iter(pairs).map(|pair| update(target, source, pair)).buffered(PARALLEL_DELETIONS);
+    let changing: Vec<_> = pairs.into_iter().map(|pair| update(target, source, pair)).collect();
+    let mut changed = stream::iter(changing).buffered(PARALLEL_DELETIONS);
     while let Some((change, gained, lost)) = changed.try_next().await? {
         plan.fragments.extend(change);
         plan.gained += gained;
         plan.lost += lost;
     }
-    let mut adopting = stream::iter((next_number(&target.dataset)..).zip(adopted))
+    let adopting: Vec<_> = (next_number(&target.dataset)..)
+        .zip(adopted)
         .map(|(number, (fragment, wanted))| adopt(source, fragment, wanted, number))
-        .buffered(PARALLEL_DELETIONS);
+        .collect();
+    let mut adopting = stream::iter(adopting).buffered(PARALLEL_DELETIONS);
     while let Some((change, gained)) = adopting.try_next().await? {
         plan.fragments.push(change);
         plan.gained += gained;

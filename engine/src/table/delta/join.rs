@@ -36,6 +36,7 @@ pub(crate) struct KeyChange {
 }
 
 /// What became of a row.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeltaKind {
     /// There was none.
@@ -46,6 +47,7 @@ pub(crate) enum DeltaKind {
     Changed,
 }
 
+#[cfg(test)]
 impl KeyChange {
     /// What became of the row.
     pub(crate) const fn kind(&self) -> DeltaKind {

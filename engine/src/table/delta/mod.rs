@@ -19,13 +19,38 @@ mod read;
 
 use std::collections::BTreeMap;
 
-pub(crate) use join::{Delta, DeltaKind, KeyChange, Spot};
+pub(crate) use join::{Delta, Spot};
+#[cfg(test)]
+pub(crate) use join::{DeltaKind, KeyChange};
 
 use super::{Table, TableError};
 use fragments::compare;
 use read::{Wanted, read_entries};
 
 impl Table {
+    /// What changed between two versions of a table, where one of them may not be there: such a one has no rows.
+    ///
+    /// # Errors
+    /// As [`Self::delta_to`].
+    pub(crate) async fn delta(before: Option<&Self>, after: Option<&Self>) -> Result<Delta, TableError> {
+        match (before, after) {
+            (None, None) => Ok(Delta::default()),
+            (Some(before), Some(after)) => before.delta_to(after).await,
+            (Some(before), None) => join::join(
+                before.layout.table.id,
+                read_entries(before, Wanted::all(before)).await?,
+                Vec::new(),
+                BTreeMap::new(),
+            ),
+            (None, Some(after)) => join::join(
+                after.layout.table.id,
+                Vec::new(),
+                read_entries(after, Wanted::all(after)).await?,
+                BTreeMap::new(),
+            ),
+        }
+    }
+
     /// What changed from this version to `after`, another one of the same table. Either is read under its own schema.
     ///
     /// # Errors

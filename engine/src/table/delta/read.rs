@@ -27,6 +27,13 @@ pub(super) struct Wanted {
     pub rows: RoaringTreemap,
 }
 
+impl Wanted {
+    /// All rows of a version.
+    pub(super) fn all(table: &Table) -> Self {
+        Self { fragments: table.dataset.fragments().to_vec(), rows: RoaringTreemap::new() }
+    }
+}
+
 /// Rows of shared fragments that are alive in one version only.
 #[derive(Default)]
 pub(super) struct ChangedDeletions {
@@ -43,7 +50,7 @@ pub(super) async fn changed_deletions(
     shared: &[(Fragment, Fragment)],
 ) -> Result<ChangedDeletions, TableError> {
     let table = before.layout.table.id;
-    let differing = shared.iter().filter(|(a, b)| !same_deletions(a, b)).cloned();
+    let differing: Vec<_> = shared.iter().filter(|(a, b)| !same_deletions(a, b)).cloned().collect();
     let mut vectors = stream::iter(differing)
         .map(|(a, b)| async move {
             let removed =

@@ -52,6 +52,7 @@ pub(crate) fn catalog() -> (Catalog, TableDef, TableDef) {
             to_fields: vec![FieldId(1_100_000_000)],
             multi: false,
             multiplicity: Multiplicity::ManyMany,
+            on_merge: None,
         },
         properties: vec![property(20, 77_777, "since", Type::Date)],
         key: vec![],

@@ -1,7 +1,8 @@
 //! Deleted nodes and their edges.
 
 use crate::error::ConflictKind;
-use crate::merge::row::{DetachConflict, EdgeChange, EdgeFate, NodeDeletion, Side, detach_conflicts};
+use crate::merge::row::{DetachConflict, EdgeChange, EdgeFate, NodeDeletion, Side, declared_winner, detach_conflicts};
+use crate::schema::OnMerge::{Cascade, Keep};
 
 fn deletion(node: char, changed: bool) -> NodeDeletion<char> {
     NodeDeletion { node, by: Side::Target, changed }
@@ -59,4 +60,16 @@ fn an_edge_that_was_changed_makes_its_deletion_a_conflict() {
     // The other side deleted the node, and this one the edge: two matters.
     let other = NodeDeletion { node: 'a', by: Side::Source, changed: false };
     assert_eq!(detach_conflicts([other], edges), []);
+}
+
+#[test]
+fn a_declaration_counts_if_every_table_makes_one_and_keeping_goes_first() {
+    let winner = |rules: &[Option<crate::schema::OnMerge>]| declared_winner(Side::Source, rules.iter().copied());
+    assert_eq!(winner(&[Some(Cascade), Some(Cascade)]), Some(Side::Source));
+    assert_eq!(winner(&[Some(Keep)]), Some(Side::Target));
+    assert_eq!(winner(&[Some(Cascade), Some(Keep)]), winner(&[Some(Keep), Some(Cascade)]));
+    assert_eq!(winner(&[Some(Keep), Some(Cascade)]), Some(Side::Target));
+    assert_eq!(winner(&[Some(Keep), None]), None);
+    assert_eq!(winner(&[None, Some(Cascade)]), None);
+    assert_eq!(winner(&[]), None);
 }

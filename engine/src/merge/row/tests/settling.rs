@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::merge::row::{Proposal, Resolution, ResolutionProblem, Resolutions, Strategies};
+use crate::merge::row::three_way::Proposal;
+use crate::merge::row::{Resolution, ResolutionProblem, Resolutions, Strategies};
 
 /// Merges `a` and `b` of both sides changed, or, without a target, the row changed here and deleted there.
 fn settled(
@@ -90,7 +91,7 @@ fn resolutions_that_settle_nothing_are_told() {
     resolutions.add(id, 8, None, Resolution::Choose(Side::Source)).unwrap();
     resolutions.add(id, 7, Some(property("top")), Resolution::Value(int(1))).unwrap();
     settled(&Strategies::default(), &mut resolutions, ab(2, 1).as_ref(), ab(3, 1).as_ref());
-    let unused: Vec<_> = resolutions.unused().copied().collect();
+    let unused: Vec<_> = resolutions.unused().map(|(target, _)| *target).collect();
     assert_eq!(unused, [(id, 7, Some(property("top"))), (id, 8, None)]);
 }
 

@@ -329,3 +329,19 @@ fn near_misses_are_recognised() {
         assert_eq!(helps(text), [help], "{text}");
     }
 }
+
+#[test]
+fn what_a_merge_makes_of_deleted_nodes_is_said_once_and_of_edges() {
+    assert_eq!(item_problems("ON MERGE KEEP"), [(1, "a node table cannot have ON MERGE".to_owned())]);
+    let lead = "CREATE NODE TABLE P (id STRING PRIMARY KEY); CREATE REL TABLE E (FROM P TO P, ";
+    for (items, column, message) in [
+        ("ON MERGE KEEP, ON MERGE CASCADE", 16, "ON MERGE is given twice"),
+        ("ON MERGE DROP", 10, "expected `CASCADE` or `KEEP` after `ON MERGE`, found `DROP`"),
+        ("ON MERGE", 9, "expected `CASCADE` or `KEEP` after `ON MERGE`, found `)`"),
+        ("ON MERGE KEEP CASCADE", 15, "expected `,` or `)`, found `CASCADE`"),
+    ] {
+        let text = format!("{lead}{items})");
+        assert_eq!(problems(&text), [(1, lead.len() + column, message.to_owned())], "{text}");
+    }
+    assert_eq!(helps(&format!("{lead}ON MERGE CASCAD)")), ["did you mean `CASCADE`?"]);
+}

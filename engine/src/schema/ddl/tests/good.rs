@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{clock, parse, table};
 use crate::schema::{
-    JsonText, MergePolicy, Multiplicity, TableKind, Type, decode_catalog, encode_catalog, parse_ddl, print_ddl,
+    JsonText, MergePolicy, Multiplicity, OnMerge, TableKind, Type, decode_catalog, encode_catalog, parse_ddl, print_ddl,
 };
 
 #[test]
@@ -91,7 +91,7 @@ fn edges_join_tables_that_stand_anywhere_in_the_text() {
          CREATE NODE TABLE Place (country STRING, city STRING, PRIMARY KEY (country, city));",
     );
     let edge = |name: &str| match &catalog.table(name).unwrap().kind {
-        TableKind::Edge { from, to, from_fields, to_fields, multi, multiplicity } => {
+        TableKind::Edge { from, to, from_fields, to_fields, multi, multiplicity, .. } => {
             let name = |id| catalog.table_by_id(id).unwrap().name.as_str();
             (name(*from), name(*to), from_fields.len(), to_fields.len(), *multi, *multiplicity)
         }
@@ -274,4 +274,23 @@ fn a_renamed_property_is_printed_under_its_new_name_in_checks_too() {
 fn the_same_clock_gives_the_same_catalog() {
     let text = "CREATE NODE TABLE T (id INT64 PRIMARY KEY)";
     assert_eq!(parse_ddl(text, &clock()).unwrap(), parse_ddl(text, &clock()).unwrap());
+}
+
+#[test]
+fn an_edge_table_says_what_a_merge_makes_of_deleted_nodes() {
+    let text = "CREATE NODE TABLE P (id STRING PRIMARY KEY, on INT64);
+                CREATE REL TABLE A (FROM P TO P, ON MERGE CASCADE);
+                CREATE REL TABLE B (FROM P TO P, on merge keep, merge INT64, MANY_ONE);
+                CREATE REL TABLE C (FROM P TO P, on INT64 MERGE sum);";
+    let catalog = parse(text);
+    let declared: Vec<_> = ["P", "A", "B", "C"].map(|name| catalog.table(name).unwrap().on_merge()).into();
+    assert_eq!(declared, [None, Some(OnMerge::Cascade), Some(OnMerge::Keep), None]);
+    let printed = crate::schema::print_ddl(&catalog);
+    assert!(
+        printed.contains("  ON MERGE CASCADE\n") && printed.contains("  MANY_ONE,\n  ON MERGE KEEP\n"),
+        "{printed}"
+    );
+    let stored = String::from_utf8(crate::schema::encode_catalog(&catalog).0).unwrap();
+    assert_eq!(stored.matches("on_merge").count(), 2, "{stored}");
+    assert!(stored.contains(r#""multiplicity":"many-one","on_merge":"keep"}"#), "{stored}");
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{clock, parse};
 use crate::ids::{FieldId, PropertyId, TableId};
 use crate::schema::{
-    Catalog, CheckDef, JsonText, MergePolicy, Multiplicity, PropertyDef, TableDef, TableKind, Type, decode_catalog,
-    encode_catalog, print_ddl,
+    Catalog, CheckDef, JsonText, MergePolicy, Multiplicity, OnMerge, PropertyDef, TableDef, TableKind, Type,
+    decode_catalog, encode_catalog, print_ddl,
 };
 
 /// The catalog with ids counted in the order of the text, so that two of the same shape are equal.
@@ -152,7 +152,12 @@ fn node_table(i: usize) -> impl Strategy<Value = TableDef> {
 }
 
 /// An edge table from the first to the last node table, built on the properties of a node table.
-fn edge_table(nodes: &[TableDef], base: TableDef, multi: bool, multiplicity: Multiplicity) -> TableDef {
+fn edge_table(
+    nodes: &[TableDef],
+    base: TableDef,
+    multi: bool,
+    (multiplicity, on_merge): (Multiplicity, Option<OnMerge>),
+) -> TableDef {
     let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return base };
     let mut base = base;
     if multi {
@@ -166,6 +171,7 @@ fn edge_table(nodes: &[TableDef], base: TableDef, multi: bool, multiplicity: Mul
         to_fields: vec![FieldId(0); last.key.len()],
         multi,
         multiplicity,
+        on_merge,
     };
     TableDef { kind, ..base }
 }
@@ -177,10 +183,11 @@ fn catalog() -> impl Strategy<Value = Catalog> {
         Just(Multiplicity::OneMany),
         Just(Multiplicity::OneOne),
     ];
-    (node_table(0), node_table(1), node_table(2), any::<bool>(), multiplicity).prop_map(
-        |(first, second, third, multi, multiplicity)| {
+    let on_merge = prop_oneof![Just(None), Just(Some(OnMerge::Cascade)), Just(Some(OnMerge::Keep))];
+    (node_table(0), node_table(1), node_table(2), any::<bool>(), (multiplicity, on_merge)).prop_map(
+        |(first, second, third, multi, rules)| {
             let mut tables = vec![first, second];
-            tables.push(edge_table(&tables, third, multi, multiplicity));
+            tables.push(edge_table(&tables, third, multi, rules));
             Catalog { tables }
         },
     )
@@ -207,7 +214,7 @@ proptest! {
     #[test]
     fn no_mangled_schema_makes_the_parser_panic(cut in 0_usize..200, length in 0_usize..20, insert in "[(),;'`a-zA-Z0-9 \\[\\]]{0,6}") {
         let mut text = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, age INT64 DEFAULT 1 CHECK (age >= 0), e ENUM('a'));\n\
-                        CREATE REL TABLE Knows (FROM Person TO Person, since DATE, KEY (since), MANY_ONE);".to_owned();
+                        CREATE REL TABLE Knows (FROM Person TO Person, since DATE, KEY (since), MANY_ONE, ON MERGE KEEP);".to_owned();
         let end = (cut + length).min(text.len());
         text.replace_range(cut.min(text.len())..end, &insert);
         if let Err(error) = crate::schema::parse_ddl(&text, &clock()) {

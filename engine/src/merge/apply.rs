@@ -1,0 +1,139 @@
+//! Plans: what a merge would do, looked at before anything is written, and done later if both heads are still there.
+
+use std::sync::Arc;
+
+use super::MergeError;
+use super::answers::Answers;
+use super::judge::{Judgement, judge};
+use super::plan::{Plan, Sides};
+use super::report::{MergeOptions, MergeOutcome, MergePlan, MergeReport, MergedTable};
+use super::sides::{look_up, named_bases, sides};
+use super::told::outcome_of;
+use super::work::{may_be_deleted, names_a_branch};
+use crate::branch::Reference;
+use crate::error::Error;
+use crate::graph::{Graph, ParentInfo};
+use crate::publish::Snapshot;
+use crate::write::shape::Shapes;
+
+impl Graph {
+    /// Tells what [`Self::merge`] would do now, with every conflict; nothing is written. Rows are compared in all tables that moved, so this
+    /// may read more than the merge itself.
+    ///
+    /// ```
+    /// # use pleach::{ChangeOptions, Error, Graph, InitOptions, MergeOptions, Params};
+    /// # #[tokio::main] async fn main() -> Result<(), Error> {
+    /// # let ddl = "CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);";
+    /// # let graph = Graph::init("memory://plan-example", ddl, InitOptions::default()).await?;
+    /// graph.create_branch("review", "main", ChangeOptions::default()).await?;
+    /// let create = |name| format!("CREATE (:Person {{id: 'ada', name: '{name}'}})");
+    /// graph.run("review", &create("Ada"), Params::new(), ChangeOptions::default()).await?;
+    /// graph.run("main", &create("Ada L."), Params::new(), ChangeOptions::default()).await?;
+    /// let plan = graph.plan_merge("review", "main", MergeOptions::default()).await?;
+    /// assert_eq!(plan.conflicts[0].property.as_deref(), Some("name"));
+    /// assert_eq!(plan.conflicts[0].source.as_deref(), Some("\"Ada\""));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such commit or branch, or a strategy or resolution does not fit.
+    pub async fn plan_merge(&self, source: &str, into: &str, options: MergeOptions) -> Result<MergePlan, Error> {
+        let core = self.core();
+        let io = core.store().io().scope();
+        let reference: Reference = source.parse()?;
+        let source_is_branch = names_a_branch(&reference);
+        let target: Reference = into.parse()?;
+        if !names_a_branch(&target) {
+            return Err(MergeError::TargetNotABranch { target: into.to_owned() }.into());
+        }
+        let found = futures::future::try_join(look_up(core, reference), look_up(core, target)).await?;
+        let sides = sides(core, found.0, found.1).await?;
+        let MergeOptions { strategies, resolutions, .. } = options;
+        let mut told = MergePlan {
+            outcome: MergeOutcome::UpToDate,
+            source: info(&sides.source),
+            target: info(&sides.target),
+            source_is_branch,
+            bases: named_bases(&sides),
+            tables: std::collections::BTreeMap::new(),
+            conflicts: Vec::new(),
+            strategies,
+            resolutions,
+            io: crate::store::IoStats::default(),
+        };
+        if sides.source_is_unmoved() {
+            let target = &sides.target;
+            let shapes = Shapes::new(&target.catalog, |table| core.layout(target, table))?;
+            Answers::read(&shapes, &told.strategies, &told.resolutions)?;
+        } else {
+            told.outcome = outcome_of(&sides);
+            match Plan::three_way(&sides) {
+                Err(conflicts) => told.conflicts = conflicts,
+                Ok(plan) => {
+                    let shapes = Arc::new(Shapes::new(plan.catalog(), |table| core.layout(&plan.schema, table))?);
+                    let answers = Answers::read(&shapes, &told.strategies, &told.resolutions)?;
+                    if sides.is_fast_forward() {
+                        answers.all_used()?;
+                    }
+                    let judged = judge(core, &sides, &plan, &shapes, answers, true).await?;
+                    told.tables = tables(&sides, &shapes, &judged);
+                    told.conflicts = judged.conflicts;
+                }
+            }
+        }
+        told.io = io.finish();
+        Ok(told)
+    }
+
+    /// Does what a plan says, with its strategies and resolutions, if neither side has gone on since it was made.
+    ///
+    /// # Errors
+    /// [`MergeError::SourceMoved`], or `head-moved` where the target has; otherwise as [`Self::merge`].
+    ///
+    /// # Cancellation
+    /// As [`Self::merge`].
+    pub async fn apply_merge(&self, plan: &MergePlan, options: MergeOptions) -> Result<MergeReport, Error> {
+        let mut options = options;
+        let commit = |parent: &ParentInfo| format!("{}@{}", parent.branch, parent.id);
+        options.change.if_head = Some(commit(&plan.target));
+        options.strategies.clone_from(&plan.strategies);
+        options.resolutions.clone_from(&plan.resolutions);
+        let source = commit(&plan.source);
+        let delete_source = std::mem::take(&mut options.delete_source);
+        let branch = source.parse::<Reference>()?.branch;
+        if delete_source {
+            let named = if plan.source_is_branch { plan.source.branch.clone() } else { plan.source.reference() };
+            may_be_deleted(&named, &named.parse()?, &plan.target.branch)?;
+        }
+        let change = options.change.clone();
+        let unmoved = plan.source_is_branch.then(|| plan.source.clone());
+        let mut report = self.merge_if(&source, &plan.target.branch, options, unmoved).await?;
+        if delete_source {
+            report.source_deleted = Some(self.delete_merged(&branch, Some(source), &change).await);
+        }
+        Ok(report)
+    }
+}
+
+fn info(at: &Snapshot) -> ParentInfo {
+    ParentInfo::from(&at.record.as_parent())
+}
+
+/// What would become of the tables, by name.
+fn tables(sides: &Sides, shapes: &Shapes, judged: &Judgement) -> std::collections::BTreeMap<String, MergedTable> {
+    let changed = judged.tables.values().filter_map(|cases| {
+        let name = shapes.tables.get(cases.index)?.name().to_owned();
+        let before = sides.target.table_version(cases.table).map_or(0, |version| version.rows);
+        let counts = cases.counts(before, 0);
+        let rows = (before + counts.added).saturating_sub(counts.removed);
+        let merged = MergedTable {
+            rows_before: Some(before),
+            rows: Some(rows),
+            counts: Some(crate::record::MergeCounts { result: rows, ..counts }),
+            rewritten: cases.written().count() as u64,
+            adopted: 0,
+        };
+        Some((name, merged))
+    });
+    changed.collect()
+}
