@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::file::GraphFile;
 use super::gates::Gates;
-use super::{CommitInfo, GraphError};
+use super::{CommitInfo, GraphError, ParentInfo};
 use crate::branch::{Authorities, Reference};
 use crate::clock::Clock;
 use crate::error::Error;
@@ -122,6 +122,11 @@ impl Core {
     pub(crate) async fn snapshot(&self, reference: &str) -> Result<Snapshot, Error> {
         let reference: Reference = reference.parse()?;
         self.authorities.snapshot_of(self.authorities.resolve(&reference).await?).await
+    }
+
+    /// The commit that another one was told with; what stands at its position must be that.
+    pub(crate) async fn snapshot_of_told(&self, commit: &ParentInfo) -> Result<Snapshot, Error> {
+        self.authorities.snapshot_of(self.authorities.parent(&commit.try_into()?).await?).await
     }
 
     /// Opens a table as it is in a commit.

@@ -100,6 +100,20 @@ impl ParentInfo {
     }
 }
 
+impl ParentInfo {
+    /// The commit as a reference that names it alone, whatever stands at its position: `main@01J…`.
+    pub(crate) fn by_id(&self) -> String {
+        format!("{}@{}", self.branch, self.id)
+    }
+}
+
+impl From<&CommitInfo> for ParentInfo {
+    fn from(commit: &CommitInfo) -> Self {
+        let CommitInfo { branch, incarnation, seq, id, .. } = commit;
+        Self { branch: branch.clone(), incarnation: *incarnation, seq: *seq, id: *id }
+    }
+}
+
 impl From<&Parent> for ParentInfo {
     fn from(parent: &Parent) -> Self {
         Self { branch: parent.log.to_string(), incarnation: parent.incarnation, seq: parent.seq, id: parent.commit }

@@ -9,7 +9,9 @@ use super::error::MergeError;
 use super::report::{Choice, MergeSide, Resolution as Given, Strategy};
 use super::row::{Resolution, ResolutionProblem, Resolutions, RowConflict, Side, Strategies};
 use crate::error::Error;
+use crate::graph::Core;
 use crate::ids::{Digest, PropertyId, TableId};
+use crate::publish::Snapshot;
 use crate::syntax::nearest;
 use crate::value::{Value, digest_values, parse_json};
 use crate::write::read_key;
@@ -146,6 +148,23 @@ impl Answers {
             }),
         }
     }
+}
+
+/// Refuses what does not fit the schema, where there is nothing to merge and so nothing that would use it.
+///
+/// # Errors
+/// As [`Answers::read`].
+pub(super) fn check_answers(
+    core: &Core,
+    at: &Snapshot,
+    strategies: &[Strategy],
+    resolutions: &[Given],
+) -> Result<(), Error> {
+    if strategies.is_empty() && resolutions.is_empty() {
+        return Ok(());
+    }
+    let shapes = Shapes::new(&at.catalog, |table| core.layout(at, table))?;
+    Answers::read(&shapes, strategies, resolutions).map(drop)
 }
 
 impl From<MergeSide> for Side {

@@ -1,9 +1,10 @@
 //! Plans: what a merge would do, looked at before anything is written, and done later if both heads are still there.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::MergeError;
-use super::answers::Answers;
+use super::answers::{Answers, check_answers};
 use super::judge::{Judgement, judge};
 use super::plan::{Plan, Sides};
 use super::report::{MergeOptions, MergeOutcome, MergePlan, MergeReport, MergedTable};
@@ -12,8 +13,8 @@ use super::told::outcome_of;
 use super::work::{may_be_deleted, names_a_branch};
 use crate::branch::Reference;
 use crate::error::Error;
-use crate::graph::{Graph, ParentInfo};
-use crate::publish::Snapshot;
+use crate::graph::{ChangeOptions, Graph};
+use crate::record::MergeCounts;
 use crate::write::shape::Shapes;
 
 impl Graph {
@@ -51,20 +52,18 @@ impl Graph {
         let MergeOptions { strategies, resolutions, .. } = options;
         let mut told = MergePlan {
             outcome: MergeOutcome::UpToDate,
-            source: info(&sides.source),
-            target: info(&sides.target),
+            source: sides.source.named(),
+            target: sides.target.named(),
             source_is_branch,
             bases: named_bases(&sides),
-            tables: std::collections::BTreeMap::new(),
+            tables: BTreeMap::new(),
             conflicts: Vec::new(),
             strategies,
             resolutions,
             io: crate::store::IoStats::default(),
         };
         if sides.source_is_unmoved() {
-            let target = &sides.target;
-            let shapes = Shapes::new(&target.catalog, |table| core.layout(target, table))?;
-            Answers::read(&shapes, &told.strategies, &told.resolutions)?;
+            check_answers(core, &sides.target, &told.strategies, &told.resolutions)?;
         } else {
             told.outcome = outcome_of(&sides);
             match Plan::three_way(&sides) {
@@ -93,34 +92,23 @@ impl Graph {
     /// # Cancellation
     /// As [`Self::merge`].
     pub async fn apply_merge(&self, plan: &MergePlan, options: MergeOptions) -> Result<MergeReport, Error> {
-        let mut options = options;
-        let commit = |parent: &ParentInfo| format!("{}@{}", parent.branch, parent.id);
-        options.change.if_head = Some(commit(&plan.target));
-        options.strategies.clone_from(&plan.strategies);
-        options.resolutions.clone_from(&plan.resolutions);
-        let source = commit(&plan.source);
-        let delete_source = std::mem::take(&mut options.delete_source);
-        let branch = source.parse::<Reference>()?.branch;
-        if delete_source {
+        if options.delete_source {
             let named = if plan.source_is_branch { plan.source.branch.clone() } else { plan.source.reference() };
-            may_be_deleted(&named, &named.parse()?, &plan.target.branch)?;
+            may_be_deleted(&named, &plan.target.branch)?;
         }
-        let change = options.change.clone();
+        let options = MergeOptions {
+            change: ChangeOptions { if_head: Some(plan.target.by_id()), ..options.change },
+            strategies: plan.strategies.clone(),
+            resolutions: plan.resolutions.clone(),
+            ..options
+        };
         let unmoved = plan.source_is_branch.then(|| plan.source.clone());
-        let mut report = self.merge_if(&source, &plan.target.branch, options, unmoved).await?;
-        if delete_source {
-            report.source_deleted = Some(self.delete_merged(&branch, Some(source), &change).await);
-        }
-        Ok(report)
+        self.merge_if(&plan.source.by_id(), &plan.target.branch, options, unmoved).await
     }
 }
 
-fn info(at: &Snapshot) -> ParentInfo {
-    ParentInfo::from(&at.record.as_parent())
-}
-
 /// What would become of the tables, by name.
-fn tables(sides: &Sides, shapes: &Shapes, judged: &Judgement) -> std::collections::BTreeMap<String, MergedTable> {
+fn tables(sides: &Sides, shapes: &Shapes, judged: &Judgement) -> BTreeMap<String, MergedTable> {
     let changed = judged.tables.values().filter_map(|cases| {
         let name = shapes.tables.get(cases.index)?.name().to_owned();
         let before = sides.target.table_version(cases.table).map_or(0, |version| version.rows);
@@ -129,7 +117,7 @@ fn tables(sides: &Sides, shapes: &Shapes, judged: &Judgement) -> std::collection
         let merged = MergedTable {
             rows_before: Some(before),
             rows: Some(rows),
-            counts: Some(crate::record::MergeCounts { result: rows, ..counts }),
+            counts: Some(MergeCounts { result: rows, ..counts }),
             rewritten: cases.written().count() as u64,
             adopted: 0,
         };

@@ -33,7 +33,8 @@ pub(super) struct Broken {
     pub(super) check: Option<String>,
 }
 
-/// Judges the result; changes what becomes of rows as far as a side wins in their table.
+/// Judges the result; changes what becomes of rows as far as a side wins in their table. What it reads of rows is kept in `all_tuples`, and holds
+/// as long as no row is written besides.
 ///
 /// # Errors
 /// When rows cannot be read.
@@ -42,13 +43,13 @@ pub(super) async fn judge(
     tables: &mut Tables,
     ends: &EdgeEnds,
     answers: &Answers,
+    all_tuples: &mut AllTuples,
 ) -> Result<Vec<Broken>, Error> {
-    let mut all_tuples = AllTuples::new();
     loop {
-        tuples::read(shapes, tables, &mut all_tuples).await?;
+        tuples::read(shapes, tables, all_tuples).await?;
         let mut broken = dangling(shapes, tables, ends);
         broken.extend(checks(shapes, tables));
-        broken.extend(repeated(shapes, tables, &all_tuples));
+        broken.extend(repeated(shapes, tables, all_tuples));
         // Every round takes at least one row to the side that wins in its table, and none back. What a person said of a row stays.
         let mut settled = false;
         for case in broken.iter().flat_map(|broken| &broken.cases) {

@@ -16,6 +16,7 @@ use super::origin::Origins;
 use super::plan::{Plan, Sides};
 use super::row::{self, Resolution, RowRules, Side};
 use super::rows;
+use super::tuples::AllTuples;
 use super::{describe, ties};
 use crate::error::{Conflict, ConflictKind, Error};
 use crate::graph::Core;
@@ -76,9 +77,10 @@ pub(super) async fn judge(
     let open: Vec<Detached> = detached::settle(shapes, &mut tables, &ends, &answers);
     choose_rows(shapes, &mut tables, &answers, false);
     set_properties(shapes, &mut tables, &answers).boxed().await?;
-    let mut broken: Vec<Broken> = constraints::judge(shapes, &mut tables, &ends, &answers).boxed().await?;
+    let mut tuples = AllTuples::new();
+    let mut broken: Vec<Broken> = constraints::judge(shapes, &mut tables, &ends, &answers, &mut tuples).boxed().await?;
     if give_way(&mut tables, &answers, &broken) {
-        broken = constraints::judge(shapes, &mut tables, &ends, &answers).boxed().await?;
+        broken = constraints::judge(shapes, &mut tables, &ends, &answers, &mut tuples).boxed().await?;
     }
     if conflicts.is_empty() {
         answers.all_used()?;
@@ -212,9 +214,4 @@ async fn set_in(
         answers.used(cases.table, key, Some(property));
     }
     Ok(())
-}
-
-/// The names of tables by id, for those of `tables`.
-pub(super) fn ids(tables: &Tables) -> BTreeSet<TableId> {
-    tables.values().map(|cases| cases.table).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
+use object_store::path::Path;
 
 use super::cases::Cases;
 use super::ends::Tables;
@@ -30,6 +31,13 @@ pub(super) struct StagedTable {
     pub(super) rewritten: u64,
 }
 
+impl StagedTable {
+    /// The files that were written for it.
+    pub(super) fn files(&self) -> &[Path] {
+        self.version.as_ref().map_or(&[], |version| &version.files)
+    }
+}
+
 /// What becomes of the tables that do not stay as they are.
 pub(super) type StagedTables = BTreeMap<TableId, StagedTable>;
 
@@ -51,15 +59,10 @@ pub(super) async fn stage(
             staging.push(async move { Ok::<_, Error>((cases.table, table(sides, shape, cases, change).await?)) });
         }
     }
-    let (staged, mut failed): (Vec<_>, Vec<_>) =
-        futures::future::join_all(staging).await.into_iter().partition(Result::is_ok);
-    let mut staged: BTreeMap<TableId, Option<StagedTable>> = staged.into_iter().filter_map(Result::ok).collect();
-    if let Some(Err(error)) = failed.pop() {
-        let versions = staged.values().flatten().filter_map(|table| table.version.as_ref());
-        let files: Vec<_> = versions.flat_map(|version| version.files.iter().cloned()).collect();
-        core.store().staging().release(&files);
-        return Err(error);
-    }
+    let outcomes = futures::future::join_all(staging).await;
+    let staged =
+        core.store().staging().all_or_none(outcomes, |(_, table)| table.as_ref().map_or(&[], StagedTable::files))?;
+    let mut staged: BTreeMap<TableId, Option<StagedTable>> = staged.into_iter().collect();
     for (id, merge) in &plan.tables {
         if let TableMerge::TakeSource(version) = merge {
             let version = version.clone().map(|version| pointer(*id, version));

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::graph::{CommitInfo, Core, ParentInfo};
 use crate::ids::TableId;
 use crate::publish::Snapshot;
-use crate::record::{MergeCounts, Parent};
+use crate::record::MergeCounts;
 
 /// What a merge tells besides its commit.
 pub(super) enum Told {
@@ -25,14 +25,16 @@ pub(super) enum Told {
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) outcome: MergeOutcome,
+    /// The commit that was merged; not told again of a squashed one.
+    pub(super) source: Option<ParentInfo>,
     pub(super) bases: Vec<ParentInfo>,
     pub(super) tables: BTreeMap<String, MergedTable>,
 }
 
 impl Merged {
     /// Nothing was to be done.
-    pub(super) fn nothing(bases: Vec<ParentInfo>) -> Self {
-        Self { outcome: MergeOutcome::UpToDate, bases, tables: BTreeMap::new() }
+    pub(super) fn nothing(source: Option<ParentInfo>, bases: Vec<ParentInfo>) -> Self {
+        Self { outcome: MergeOutcome::UpToDate, source, bases, tables: BTreeMap::new() }
     }
 
     /// What `staged` makes of the target.
@@ -52,7 +54,7 @@ impl Merged {
             (before != after).then(|| (table_name(catalog, *id), merged))
         });
         let tables = changed.collect();
-        Self { outcome: outcome_of(sides), bases: named_bases(sides), tables }
+        Self { outcome: outcome_of(sides), source: Some(sides.source.named()), bases: named_bases(sides), tables }
     }
 }
 
@@ -67,26 +69,18 @@ pub(super) fn outcome_of(sides: &Sides) -> MergeOutcome {
 /// # Errors
 /// When records cannot be read.
 pub(super) async fn again(core: &Arc<Core>, commit: &CommitInfo) -> Result<Merged, Error> {
-    let Some((target, others)) = commit.parents.split_first() else { return Ok(Merged::nothing(Vec::new())) };
-    let own =
-        ParentInfo { branch: commit.branch.clone(), incarnation: commit.incarnation, seq: commit.seq, id: commit.id };
-    let read = |parent: &ParentInfo| {
-        let parent = Parent::try_from(parent);
-        async move {
-            let record = core.authorities().parent(&parent?).await?;
-            core.authorities().snapshot_of(record).await
-        }
-    };
-    let (target, own) = futures::try_join!(read(target), read(&own))?;
+    let Some((target, others)) = commit.parents.split_first() else { return Ok(Merged::nothing(None, Vec::new())) };
+    let own = ParentInfo::from(commit);
+    let (target, own) = futures::try_join!(core.snapshot_of_told(target), core.snapshot_of_told(&own))?;
     let changes = core.changes_of(&own.record).await?;
     let counts = changes.first().map(|change| change.merged.clone()).unwrap_or_default();
     let tables = changed_tables(&target, &own, &counts);
     let Some(source) = others.first() else {
         // A squashed one does not name its source.
-        return Ok(Merged { outcome: MergeOutcome::Merged, bases: Vec::new(), tables });
+        return Ok(Merged { outcome: MergeOutcome::Merged, source: None, bases: Vec::new(), tables });
     };
-    let sides = sides(core, read(source).await?, target).await?;
-    Ok(Merged { outcome: outcome_of(&sides), bases: named_bases(&sides), tables })
+    let sides = sides(core, core.snapshot_of_told(source).await?, target).await?;
+    Ok(Merged { outcome: outcome_of(&sides), source: Some(source.clone()), bases: named_bases(&sides), tables })
 }
 
 fn changed_tables(

@@ -5,16 +5,17 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::FutureExt as _;
+use object_store::path::Path;
 
 use super::MergeError;
-use super::answers::Answers;
+use super::answers::{Answers, check_answers};
 use super::ends::Tables;
-use super::judge::{Judgement, ids, judge};
+use super::judge::{Judgement, judge};
 use super::laps::Laps;
 use super::plan::{Plan, Sides};
 use super::report::{MergeOptions, MergeReport, Resolution, Strategy};
 use super::sides::{Source, look_up, named_bases, sides};
-use super::stage::{StagedTables, stage};
+use super::stage::{StagedTable, StagedTables, stage};
 use super::told::{Merged, Told, again};
 use crate::branch::{At, BranchError, BranchName, Reference};
 use crate::error::{Conflict, Error};
@@ -65,10 +66,13 @@ impl Graph {
     /// # Cancellation
     /// A dropped call is carried on to its end: the target stays as it was or takes the merge whole.
     pub async fn merge(&self, source: &str, into: &str, options: MergeOptions) -> Result<MergeReport, Error> {
+        if options.delete_source {
+            may_be_deleted(source, into)?;
+        }
         self.merge_if(source, into, options, None).await
     }
 
-    /// The same, if a commit is the head of its branch still.
+    /// The same, if a commit is the head of its branch still. Whether the source may be deleted has been asked before.
     pub(super) async fn merge_if(
         &self,
         source: &str,
@@ -81,14 +85,12 @@ impl Graph {
         let laps = Arc::new(Laps::begin(core.clock()));
         let MergeOptions { change, strategies, resolutions, squash, delete_source } = options;
         let reference: Reference = source.parse()?;
-        if delete_source {
-            may_be_deleted(source, &reference, into)?;
-        }
+        let branch = reference.branch.clone();
         let work = MergeWork {
             core: core.clone(),
             from: source.to_owned(),
             into: into.to_owned(),
-            reference: reference.clone(),
+            reference,
             source: OnceLock::new(),
             change: ChangeId::new(core.clock().ulid()),
             strategies,
@@ -97,43 +99,25 @@ impl Graph {
             unmoved,
             laps: laps.clone(),
         };
-        let pinned = work.source();
         let (commit, told) = core.publish(into, work, &change).await?;
         laps.lap(|timings| &mut timings.published);
         let repeated = matches!(told, Told::Before);
-        let Merged { outcome, bases, tables } = match (told, &commit) {
+        let Merged { outcome, source, bases, tables } = match (told, &commit) {
             (Told::Now(merged), _) => merged,
             (Told::Before, Some(commit)) => again(core, commit).await?,
-            (Told::Before, None) => Merged::nothing(Vec::new()),
+            (Told::Before, None) => Merged::nothing(None, Vec::new()),
         };
-        let source_deleted = if delete_source {
-            // What was merged: not what the source is by now.
-            let merged = if repeated {
-                commit
-                    .as_ref()
-                    .and_then(|commit| commit.parents.get(1))
-                    .map(|parent| format!("{}@{}", parent.branch, parent.id))
-            } else {
-                Some(pinned.await?.reference())
-            };
-            Some(self.delete_merged(&reference.branch, merged, &change).await)
-        } else {
-            None
-        };
+        let source_deleted =
+            if delete_source { Some(self.delete_merged(&branch, source, &change).await) } else { None };
         let (io, timings) = (io.finish(), laps.timings());
         Ok(MergeReport { outcome, commit, repeated, bases, tables, source_deleted, io, timings })
     }
 
-    /// Deletes a branch of which `merged` was merged, if that is its head still. The merge has taken effect, so whatever stands in the way is
+    /// Deletes a branch of which `merged` was merged, if that is its head still, whatever it was when it was asked for. The merge has taken effect, so whatever stands in the way is
     /// no failure of it.
-    pub(super) async fn delete_merged(
-        &self,
-        branch: &BranchName,
-        merged: Option<String>,
-        change: &ChangeOptions,
-    ) -> bool {
+    async fn delete_merged(&self, branch: &BranchName, merged: Option<ParentInfo>, change: &ChangeOptions) -> bool {
         let Some(merged) = merged else { return false };
-        let options = ChangeOptions { if_head: Some(merged), request_id: None, ..change.clone() };
+        let options = ChangeOptions { if_head: Some(merged.by_id()), request_id: None, ..change.clone() };
         match self.delete_branch(branch.as_str(), options).await {
             Ok(_) => true,
             Err(error) if error.code() == "branch-deleted" => true,
@@ -149,8 +133,9 @@ impl Graph {
 ///
 /// # Errors
 /// If so.
-pub(super) fn may_be_deleted(source: &str, reference: &Reference, into: &str) -> Result<(), Error> {
-    if !names_a_branch(reference) {
+pub(super) fn may_be_deleted(source: &str, into: &str) -> Result<(), Error> {
+    let reference: Reference = source.parse()?;
+    if !names_a_branch(&reference) {
         return Err(MergeError::SourceNotABranch { source_name: source.to_owned() }.into());
     }
     if reference.branch.is_main() {
@@ -177,9 +162,9 @@ impl Work for MergeWork {
         let (sides, ()) = futures::try_join!(sides, self.expect_unmoved().boxed())?;
         self.laps.lap(|timings| &mut timings.captured);
         if sides.source_is_unmoved() {
-            let shapes = Shapes::new(&at.catalog, |table| self.core.layout(at, table))?;
-            Answers::read(&shapes, &self.strategies, &self.resolutions)?;
-            return Ok(Evaluation::Nothing(Told::Now(Merged::nothing(named_bases(&sides)))));
+            check_answers(&self.core, at, &self.strategies, &self.resolutions)?;
+            let nothing = Merged::nothing(Some(sides.source.named()), named_bases(&sides));
+            return Ok(Evaluation::Nothing(Told::Now(nothing)));
         }
         let plan = if sides.is_fast_forward() {
             Plan::fast_forward(&sides)
@@ -200,12 +185,22 @@ impl Work for MergeWork {
         self.laps.lap(|timings| &mut timings.planned);
         let staging = stage(&self.core, &sides, &plan, &shapes, &judged.tables, self.change).boxed();
         let (staged, lineage) = futures::join!(staging, absorb(&self.core, &sides, &plan, self.squash).boxed());
-        let staged = staged?;
-        let mut absorbed = lineage?;
+        let (staged, mut absorbed) = match (staged, lineage) {
+            (Ok(staged), Ok(absorbed)) => (staged, absorbed),
+            (Err(error), lineage) => {
+                self.let_go(lineage.iter().flat_map(|absorbed| &absorbed.files));
+                return Err(error);
+            }
+            (Ok(staged), Err(error)) => {
+                self.let_go(staged.values().flat_map(StagedTable::files));
+                return Err(error);
+            }
+        };
         self.laps.lap(|timings| &mut timings.staged);
         absorbed.merged = staged.iter().filter_map(|(id, table)| Some((*id, table.counts?))).collect();
         let report = Told::Now(Merged::of(&sides, &plan, &staged));
-        let reads = plan.reads().into_iter().chain(ids(&judged.tables)).collect();
+        let compared = judged.tables.values().map(|cases| cases.table);
+        let reads = plan.reads().into_iter().chain(compared).collect();
         Ok(Evaluation::Staged {
             tables: versions(staged),
             reads,
@@ -259,8 +254,13 @@ impl MergeWork {
         if head.commit == planned.id {
             return Ok(());
         }
-        let (planned, head) = (planned.reference(), ParentInfo::from(&head.as_parent()).reference());
+        let (planned, head) = (planned.reference(), format!("{branch}@{}", head.seq));
         Err(MergeError::SourceMoved { branch: branch.to_string(), planned, head }.into())
+    }
+
+    /// Lets go of files that will not be published.
+    fn let_go<'a>(&self, files: impl Iterator<Item = &'a Path>) {
+        self.core.store().staging().release(&files.cloned().collect::<Vec<_>>());
     }
 
     fn refuse(&self, conflicts: Vec<Conflict>) -> MergeError {

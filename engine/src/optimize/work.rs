@@ -10,11 +10,11 @@ use tokio::sync::Semaphore;
 use super::report::{OptimizeOptions, OptimizeReport, OptimizedTable};
 use crate::branch::BranchName;
 use crate::error::Error;
-use crate::graph::{Access, ChangeInfo, CommitInfo, Core, Gate, Graph};
+use crate::graph::{Access, ChangeInfo, CommitInfo, Core, Gate, Graph, ParentInfo};
 use crate::ids::{ChangeId, TableId};
 use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::read::ReadError;
-use crate::record::{ChangeKind, Parent};
+use crate::record::ChangeKind;
 use crate::schema::{Catalog, TableDef};
 use crate::syntax::nearest;
 use crate::table::StagedVersion;
@@ -145,21 +145,9 @@ impl OptimizeWork {
             async move { compact(&core, &at, table, &memory).await }
         });
         let outcomes: Vec<_> = stream::iter(compacting).buffer_unordered(SIDE_BY_SIDE).collect().await;
-        let (mut versions, mut told, mut failed) = (Vec::new(), Tables::new(), None);
-        for outcome in outcomes {
-            match outcome {
-                Ok(Some((name, staged, made))) => {
-                    versions.push(staged);
-                    told.insert(name, made);
-                }
-                Ok(None) => {}
-                Err(error) => failed = Some(error),
-            }
-        }
-        let Some(error) = failed else { return Ok((versions, told)) };
-        let files: Vec<_> = versions.into_iter().flat_map(|staged| staged.files).collect();
-        self.core.store().staging().release(&files);
-        Err(error)
+        let outcomes = outcomes.into_iter().filter_map(Result::transpose);
+        let staged = self.core.store().staging().all_or_none(outcomes, |(_, staged, _)| &staged.files)?;
+        Ok(staged.into_iter().map(|(name, staged, made)| (staged, (name, made))).unzip())
     }
 }
 
@@ -201,11 +189,8 @@ async fn known(core: &Core, branch: &BranchName, names: &[String]) -> Result<Vec
 /// What an optimize that took effect before did: its commit and the one before it tell.
 async fn retold(core: &Core, commit: &CommitInfo) -> Result<Tables, Error> {
     let Some(before) = commit.parents.first() else { return Ok(Tables::new()) };
-    let log = BranchName::stored(&commit.branch)?;
-    let made = Parent { log, incarnation: commit.incarnation, seq: commit.seq, commit: commit.id };
-    let read =
-        |parent: Parent| async move { core.authorities().snapshot_of(core.authorities().parent(&parent).await?).await };
-    let (before, after) = futures::try_join!(read(Parent::try_from(before)?), read(made))?;
+    let own = ParentInfo::from(commit);
+    let (before, after) = futures::try_join!(core.snapshot_of_told(before), core.snapshot_of_told(&own))?;
     let changed = |table: &&TableDef| before.table_version(table.id) != after.table_version(table.id);
     let telling = after.catalog.tables.iter().filter(changed).map(|table| {
         let (before, after) = (&before, &after);

@@ -31,7 +31,7 @@ use async_trait::async_trait;
 
 use crate::branch::BranchName;
 use crate::error::Error;
-use crate::graph::{Access, ChangeInfo, CommitInfo, Gate};
+use crate::graph::{Access, ChangeInfo, CommitInfo, Gate, ParentInfo};
 use crate::ids::{ChangeId, TableId};
 use crate::record::{ChangeKind, Record, TableCounts};
 use crate::schema::Catalog;
@@ -136,6 +136,11 @@ impl Snapshot {
     /// The version of a table in this commit.
     pub(crate) fn table_version(&self, id: TableId) -> Option<&TableVersion> {
         self.record.tables.get(&id)
+    }
+
+    /// The commit as others are told of it.
+    pub(crate) fn named(&self) -> ParentInfo {
+        ParentInfo::from(&self.record.as_parent())
     }
 
     /// The commit as a reference: `main@42`.

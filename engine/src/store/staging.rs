@@ -91,6 +91,29 @@ impl Staging {
         Ok(())
     }
 
+    /// What was staged side by side, if all of it was; else lets go of what was, and tells the last error. `files`: those of one part.
+    ///
+    /// # Errors
+    /// The last of `outcomes`.
+    pub fn all_or_none<T, E>(
+        &self,
+        outcomes: impl IntoIterator<Item = Result<T, E>>,
+        files: impl Fn(&T) -> &[Path],
+    ) -> Result<Vec<T>, E> {
+        let (mut staged, mut failed) = (Vec::new(), None);
+        for outcome in outcomes {
+            match outcome {
+                Ok(part) => staged.push(part),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let Some(error) = failed else { return Ok(staged) };
+        for part in &staged {
+            self.release(files(part));
+        }
+        Err(error)
+    }
+
     /// Lets go of the memory copies of `files` (a publish is over, or was given up). Puts under way go on; that a file is
     /// durable is not forgotten.
     pub fn release(&self, files: &[Path]) {

@@ -138,17 +138,8 @@ async fn stage_all(
     changed: &[(&usize, &Outcome)],
 ) -> Result<Vec<StagedVersion>, Error> {
     let staging = changed.iter().map(|(table, outcome)| stage(core, at, input, **table, outcome));
-    let (staged, mut failed): (Vec<_>, Vec<_>) =
-        futures::future::join_all(staging).await.into_iter().partition(Result::is_ok);
-    let staged: Vec<StagedVersion> = staged.into_iter().filter_map(Result::ok).collect();
-    match failed.pop() {
-        Some(Err(error)) => {
-            let files: Vec<_> = staged.iter().flat_map(|staged| staged.files.iter().cloned()).collect();
-            core.store().staging().release(&files);
-            Err(error)
-        }
-        _ => Ok(staged),
-    }
+    let outcomes = futures::future::join_all(staging).await;
+    core.store().staging().all_or_none(outcomes, |staged| &staged.files)
 }
 
 async fn stage(
