@@ -183,7 +183,10 @@ async fn costs_are_the_same_with_ten_and_with_a_thousand_branches() {
         merges.check();
         seen.push((warm, cost, write, merges));
     }
-    assert_eq!(seen[0], seen[1]);
+    let [few, many] = &seen[..] else { panic!("two numbers of branches") };
+    assert_eq!((&few.0, &few.1, &few.3), (&many.0, &many.1, &many.3));
+    // The first of all these writes may have read what the others have in memory.
+    assert!(many.2.requests <= few.2.requests && many.2.serial <= few.2.serial, "{few:?} {many:?}");
     assert_eq!(graph.branches().await.expect("branches").len(), 1_005 + 2 * 7);
     assert_whole(&world.open().await).await;
 }

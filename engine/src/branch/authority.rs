@@ -129,6 +129,20 @@ impl Authorities {
         let bytes = self.log(name).read(seq).await?.ok_or_else(missing)?;
         Ok(Arc::new(decode(self.0.graph, name, seq, &bytes)?))
     }
+
+    /// The record after `record` in its log, if there is one.
+    ///
+    /// # Errors
+    /// If the store fails, or the records do not chain.
+    pub(crate) async fn after(&self, record: &Record) -> Result<Option<Arc<Record>>, Error> {
+        let (name, at) = (&record.branch, record.seq.next());
+        let Some(bytes) = self.log(name).read(at).await? else { return Ok(None) };
+        let next = decode(self.0.graph, name, at, &bytes)?;
+        if !next.follows(record) {
+            return Err(BranchError::Replaced { place: format!("{name}@{}", record.seq) }.into());
+        }
+        Ok(Some(Arc::new(next)))
+    }
 }
 
 impl Shared {

@@ -47,6 +47,8 @@ impl Graph {
 
     async fn check(&self, branches: &[String], deep: bool) -> Result<FsckReport, Error> {
         let core = self.core();
+        // It is about what the store has.
+        core.store().staging().forget_small();
         let mut problems = Problems::default();
         let names = names(core, branches, &mut problems).await?;
         let mut history = History::new(core);

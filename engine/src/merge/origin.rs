@@ -9,6 +9,7 @@ use super::base::bases_between;
 use super::row::{Base, Row};
 use crate::error::Error;
 use crate::graph::Core;
+use crate::ids::CommitId;
 use crate::publish::Snapshot;
 use crate::record::Record;
 
@@ -90,7 +91,10 @@ fn grow<'a>(
             let over = if level < MOST_LEVELS && *merges <= MOST_MERGES {
                 let mut over = bases_between(core, &records[..number], std::slice::from_ref(record)).await?;
                 over.reverse();
-                grow(core, over, commits, merges, level + 1).await?
+                match merged_both_ways(core, &over).await? {
+                    Some(merged) => both(merged, commits, core).await?,
+                    None => grow(core, over, commits, merges, level + 1).await?,
+                }
             } else {
                 Origin::Gone
             };
@@ -99,6 +103,32 @@ fn grow<'a>(
         Ok(tree.unwrap_or(Origin::Gone))
     }
     .boxed()
+}
+
+/// The two merges of two commits, where each was merged into the branch of the other right after it. What these agree on *is* the merge
+/// of the two, whatever they go back to: so branches that take each other in again and again need not be followed to their beginning.
+async fn merged_both_ways(core: &Core, records: &[Arc<Record>]) -> Result<Option<[Arc<Record>; 2]>, Error> {
+    let [one, other] = records else { return Ok(None) };
+    let after = futures::try_join!(core.authorities().after(one), core.authorities().after(other))?;
+    let (Some(into_one), Some(into_other)) = after else { return Ok(None) };
+    let of_both = |merge: &Record| {
+        let parents: Vec<CommitId> = merge.parents.iter().map(|parent| parent.commit).collect();
+        merge.tombstone.is_none()
+            && parents.len() == 2
+            && parents.contains(&one.commit)
+            && parents.contains(&other.commit)
+    };
+    let mut merges = [into_one, into_other];
+    merges.sort_by_key(|merge| merge.commit);
+    Ok(merges.iter().all(|merge| of_both(merge)).then_some(merges))
+}
+
+/// What two merges of the same commits agree on. Where they do not, people settled it differently, and nothing is known.
+async fn both(merges: [Arc<Record>; 2], commits: &mut Vec<Snapshot>, core: &Core) -> Result<Origin, Error> {
+    let [first, second] = &merges;
+    let first = Box::new(Origin::Commit(place_of(core, first, commits).await?));
+    let second = Box::new(Origin::Commit(place_of(core, second, commits).await?));
+    Ok(Origin::Merged { first, second, over: Box::new(Origin::Gone) })
 }
 
 async fn place_of(core: &Core, record: &Arc<Record>, commits: &mut Vec<Snapshot>) -> Result<usize, Error> {

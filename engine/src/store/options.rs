@@ -45,6 +45,9 @@ pub struct StoreOptions {
     pub staged_bytes: usize,
     /// Bytes of staged files kept in memory after they are durable, when nobody released them.
     pub retained_bytes: usize,
+    /// Bytes of small data files kept in memory after they were written or read whole: merges and folds read them again soon. A file of
+    /// more than a sixteenth of it is not kept.
+    pub reread_bytes: usize,
     /// Where waiting and chance come from.
     pub clock: Clock,
 }
@@ -69,6 +72,7 @@ impl Default for StoreOptions {
             connect_within: Duration::from_secs(10),
             staged_bytes: 64 << 20,
             retained_bytes: 32 << 20,
+            reread_bytes: 8 << 20,
             clock: Clock::system(),
         }
     }
@@ -99,6 +103,7 @@ impl StoreOptions {
             "retries" => self.retries = number(name, value)?,
             "staged_bytes" => self.staged_bytes = number(name, value)?,
             "retained_bytes" => self.retained_bytes = number(name, value)?,
+            "reread_bytes" => self.reread_bytes = number(name, value)?,
             other => {
                 self.client.insert(other.to_owned(), value.to_owned());
             }
@@ -127,6 +132,7 @@ impl fmt::Debug for StoreOptions {
             .field("retries", &self.retries)
             .field("staged_bytes", &self.staged_bytes)
             .field("retained_bytes", &self.retained_bytes)
+            .field("reread_bytes", &self.reread_bytes)
             .finish_non_exhaustive()
     }
 }

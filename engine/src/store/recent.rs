@@ -57,11 +57,16 @@ impl<V> Recent<V> {
         self.entries.contains_key(path)
     }
 
-    pub(super) fn remove(&mut self, path: &Path) {
-        if let Some(entry) = self.entries.remove(path) {
-            self.weight -= entry.weight;
-            self.by_use.remove(&entry.used);
-        }
+    pub(super) fn remove(&mut self, path: &Path) -> Option<V> {
+        let entry = self.entries.remove(path)?;
+        self.weight -= entry.weight;
+        self.by_use.remove(&entry.used);
+        Some(entry.value)
+    }
+
+    /// Lets go of all entries.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.bound);
     }
 
     pub(super) fn weight(&self) -> usize {

@@ -8,7 +8,7 @@
 //!    and nobody else's success hides its own failure.
 //! 2. A put is answered at once, unless more than `staged_bytes` are on their way: then it waits for room. So bytes in
 //!    flight are bounded, and so are the copies: durable ones are kept up to `retained_bytes`, those used last, and what is
-//!    released goes at once. Work that was given up and released nothing costs no more than these bounds.
+//!    released goes at once, but for small data files, of which `reread_bytes` are kept. Work that was given up and released nothing costs no more than these bounds.
 //! 3. Two puts to one path land in the order they were made in.
 //!
 //! Large files come as multipart uploads. They go straight to the store, are durable when completed, and are read back from
@@ -16,6 +16,7 @@
 //!
 //! What a crash leaves behind: whole files that nothing names, which is garbage.
 
+mod small;
 mod state;
 
 use std::fmt;
@@ -59,7 +60,7 @@ impl Staging {
         let permits = u32::try_from(options.staged_bytes / PERMIT).unwrap_or(u32::MAX >> 4).clamp(1, u32::MAX >> 4);
         Self {
             inner,
-            state: Arc::new(State::new(options.retained_bytes)),
+            state: Arc::new(State::new(options.retained_bytes, options.reread_bytes)),
             budget: Arc::new(Semaphore::new(permits as usize)),
             permits,
             clock: options.clock.clone(),
@@ -114,8 +115,8 @@ impl Staging {
         Err(error)
     }
 
-    /// Lets go of the memory copies of `files` (a publish is over, or was given up). Puts under way go on; that a file is
-    /// durable is not forgotten.
+    /// Lets go of the memory copies of `files` (a publish is over, or was given up), but for those of small data files, which are soon
+    /// read again. Puts under way go on; that a file is durable is not forgotten.
     pub fn release(&self, files: &[Path]) {
         for file in files {
             self.state.release(file);
@@ -127,6 +128,11 @@ impl Staging {
     pub fn put(&self, path: &Path, bytes: Bytes) {
         // A plain put is never turned away.
         let _ = self.launch(path, bytes, PutOptions::default(), None);
+    }
+
+    /// Lets go of all copies that are kept only to save reading them again: what is asked for next comes from the store.
+    pub fn forget_small(&self) {
+        self.state.forget_small();
     }
 
     /// Bytes of durable copies kept in memory.
@@ -289,6 +295,10 @@ impl ObjectStore for Staging {
         if is_plain(&options) {
             if let Some(copy) = self.state.copy(location) {
                 return serve(location, &copy, &options);
+            }
+            if small::is_whole(&options) && small::is_data_file(location) {
+                let answer = self.inner.get_opts(location, options).await?;
+                return Ok(small::kept(self.state.clone(), location, answer, self.clock.now()));
             }
         } else {
             self.settle(location).await;

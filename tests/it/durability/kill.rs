@@ -20,7 +20,7 @@ fn lines(round: u64) -> String {
 }
 
 /// Numbers that look random and are the same for the same seed.
-fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+pub(super) fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |bound| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

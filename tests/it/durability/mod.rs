@@ -1,6 +1,7 @@
 //! What is acknowledged is there, whatever failed; what is not acknowledged is there whole or not at all.
 
 mod kill;
+mod kill_merges;
 mod nth_request;
 mod outcomes;
 mod processes;

@@ -10,8 +10,13 @@ use pleach::clock::Clock;
 use pleach::store::IoStats;
 use pleach::{Graph, Params, Write};
 
-/// Enough that readers are overtaken again and again.
-const COMMITS: usize = 50;
+/// Commits: enough that readers are overtaken again and again, or as many as `PLEACH_READER_COMMITS` says.
+fn commits() -> usize {
+    match std::env::var("PLEACH_READER_COMMITS") {
+        Ok(commits) => commits.parse().expect("a number"),
+        Err(_) => 50,
+    }
+}
 
 /// Asks for the head, the history and a number until told to stop. Gives how often it asked, and its requests.
 async fn watch(graph: Graph, done: Arc<AtomicBool>) -> (usize, IoStats) {
@@ -38,11 +43,12 @@ async fn readers_neither_disturb_a_writer_nor_leave_anything_behind() {
     let world = World::new();
     let graph = world.init("CREATE NODE TABLE N (id INT64 PRIMARY KEY);").await;
     let done = Arc::new(AtomicBool::new(false));
+    let commits = commits();
     let mut readers = Vec::new();
     for _ in 0..4 {
         readers.push(tokio::spawn(watch(world.open().await, done.clone())));
     }
-    for id in 0..COMMITS {
+    for id in 0..commits {
         let row = format!(r#"{{"table":"N","data":{{"id":{id}}}}}"#);
         write(&graph, Write::new().insert_json(row)).await.expect("nobody else writes");
     }
@@ -50,9 +56,10 @@ async fn readers_neither_disturb_a_writer_nor_leave_anything_behind() {
     for reader in readers {
         let (rounds, io) = reader.await.expect("a reader");
         assert!(rounds > 0);
+        println!("a reader asked {rounds} times: {io:?}");
         assert_eq!((io.puts, io.deletes, io.copies), (0, 0, 0), "who reads writes nothing: {io:?}");
     }
     let head = graph.branch("main").await.expect("a head").head;
-    assert_eq!((head.seq.0, head.rows["N"]), (COMMITS as u64, COMMITS as u64));
+    assert_eq!((head.seq.0, head.rows["N"]), (commits as u64, commits as u64));
     assert_whole(&graph).await;
 }

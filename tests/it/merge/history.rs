@@ -1,9 +1,9 @@
 //! Merges upon merges: what was merged is remembered, however it went to and fro.
 
 use kit::graphs::{assert_whole, by_kit, export, graph};
-use pleach::{Graph, MergeOutcome, Write};
+use pleach::{Graph, MergeOptions, MergeOutcome, MergeSide, Strategy, Write};
 
-use super::{SCHEMA, bases, branch, city, lives, merge, person, prepare, put, rows, write};
+use super::{SCHEMA, bases, branch, city, conflicts, lives, merge, person, prepare, put, rows, write};
 
 async fn merge_bases(graph: &Graph, one: &str, other: &str) -> Vec<String> {
     let found = graph.merge_bases(one, other).await.unwrap();
@@ -46,6 +46,59 @@ async fn what_is_set_back_after_a_criss_cross_stays_so() {
     put(&graph, "main", [city(1, "old")]).await;
     assert_eq!(merge(&graph, "f", "main").await.outcome, MergeOutcome::Merged);
     assert_eq!(rows(&graph, "main", "City").await[0], city(1, "old"));
+    assert_whole(&graph).await;
+}
+
+/// Branches that take each other in again and again: what one side alone changed since is no conflict, and it costs the same every time.
+#[tokio::test]
+async fn branches_that_take_each_other_in_for_ever_cost_the_same_every_time() {
+    const ROUNDS: usize = 24;
+    let graph = criss_cross().await;
+    let mut reads = Vec::new();
+    for round in 0..ROUNDS {
+        let ours = put(&graph, "main", [person(1, &format!("ours {round}"))]).await;
+        let theirs = put(&graph, "f", [person(2, &format!("theirs {round}"))]).await;
+        let _ = graph.take_io();
+        let report = merge(&graph, &theirs.reference(), "main").await;
+        reads.push(graph.take_io().gets);
+        assert_eq!((report.bases.len(), report.tables["Person"].counts.unwrap().added), (2, 0), "{report:?}");
+        merge(&graph, &ours.reference(), "f").await;
+        assert_eq!(export(&graph, "main").await, export(&graph, "f").await);
+    }
+    let settled = reads.split_off(ROUNDS / 2);
+    assert!(settled.iter().max() <= reads.iter().max(), "{reads:?}, then {settled:?}");
+    let rows = rows(&graph, "main", "Person").await;
+    for expected in [person(1, &format!("ours {}", ROUNDS - 1)), person(2, &format!("theirs {}", ROUNDS - 1))] {
+        assert!(rows.contains(&expected), "{expected} in {rows:?}");
+    }
+    assert_whole(&graph).await;
+}
+
+/// Who settles one conflict in two ways, one on each side, still disagrees, however often.
+#[tokio::test]
+async fn what_was_settled_differently_on_both_sides_stays_a_conflict() {
+    let graph = criss_cross().await;
+    let settled = async |source: &str, into: &str, side: MergeSide| {
+        let strategies = vec![Strategy { table: None, property: None, side }];
+        let options = MergeOptions { change: by_kit(), strategies, ..MergeOptions::default() };
+        graph.merge(source, into, options).await.unwrap();
+    };
+    put(&graph, "main", [person(1, "of main")]).await;
+    put(&graph, "f", [person(1, "of f")]).await;
+    for round in 0..3 {
+        let ours = put(&graph, "main", [city(10 + round, "ours")]).await.reference();
+        let theirs = put(&graph, "f", [city(20 + round, "theirs")]).await.reference();
+        let refused = graph.merge("f", "main", MergeOptions::default()).await.unwrap_err();
+        assert_eq!(conflicts(&refused).1, ["both-changed: Person 1 name"], "round {round}");
+        settled(&theirs, "main", MergeSide::Target).await;
+        settled(&ours, "f", MergeSide::Target).await;
+    }
+    let ours = graph.branch("main").await.unwrap().head.reference();
+    settled("f", "main", MergeSide::Target).await;
+    settled(&ours, "f", MergeSide::Source).await;
+    put(&graph, "f", [city(30, "later")]).await;
+    merge(&graph, "f", "main").await;
+    assert!(rows(&graph, "main", "Person").await.contains(&person(1, "of main")));
     assert_whole(&graph).await;
 }
 

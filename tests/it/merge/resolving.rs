@@ -208,3 +208,25 @@ async fn a_property_of_an_edge_may_be_set_while_its_node_is_decided() {
     merge_with(&graph, given, Vec::new()).await.unwrap();
     assert_eq!(rows(&graph, "main", "\"K\"").await, [edge(5)]);
 }
+
+/// Rows that one side changed are read for all resolutions at once.
+#[tokio::test]
+async fn many_resolutions_cost_as_many_requests_as_a_few() {
+    const ROWS: i64 = 40;
+    let mut seen = Vec::new();
+    for resolved in [2, ROWS] {
+        let graph = graph(SCHEMA).await;
+        fork(&graph, (0..ROWS).map(|id| p(id, r#""a":"old""#))).await;
+        put(&graph, "f", (0..ROWS).map(|id| p(id, r#""a":"theirs""#))).await;
+        put(&graph, "main", [p(ROWS, r#""a":"ours""#)]).await;
+        let given = (0..resolved).map(|id| resolve("P", &id.to_string(), Some("b"), value(r#""settled""#)));
+        let _ = graph.take_io();
+        let report = merge_with(&graph, given.collect(), Vec::new()).await.unwrap();
+        seen.push(graph.take_io().requests());
+        assert_eq!(report.tables["P"].rewritten, u64::try_from(resolved).unwrap());
+        let settled = rows(&graph, "main", r#""b":"settled""#).await;
+        assert_eq!(settled.len(), usize::try_from(resolved).unwrap(), "{settled:?}");
+    }
+    // One less: of a file whose rows are all settled nothing is taken.
+    assert!(seen[1] <= seen[0], "{seen:?}");
+}

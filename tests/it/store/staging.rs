@@ -121,6 +121,66 @@ async fn what_nobody_releases_is_bounded() {
     }
 }
 
+/// Whether a whole get of `file` asks the store; it has to come to its name, as [`put`] writes it.
+async fn asks_the_store(staging: &Staging, faults: &Faults, file: &str) -> bool {
+    faults.add(When::kind(RequestKind::Get), Fault::FailBefore);
+    let answer = staging.get(&path(file)).await;
+    faults.clear();
+    match answer {
+        Ok(answer) => {
+            assert_eq!(answer.bytes().await.unwrap(), file);
+            false
+        }
+        Err(error) => {
+            assert!(!matches!(error, Error::NotFound { .. }), "{error}");
+            true
+        }
+    }
+}
+
+#[tokio::test]
+async fn small_data_files_that_were_released_or_read_whole_are_not_asked_for_again() {
+    const NAMES: [&str; 5] =
+        ["tables/1/data/a.lance", "tables/1/data/b.lance", "tables/1/data/c.lance", "tables/1/data/d.lance", "e.lance"];
+    let memory: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let faults = Faults::new(memory.clone());
+    // Each of these names is as long as a small file may be.
+    let options = StoreOptions { reread_bytes: NAMES[0].len() * 16, ..StoreOptions::default() };
+    let staging = Staging::new(Arc::new(faults.clone()), &options);
+    let [written, read, other, ranged, elsewhere] = NAMES;
+    put(&staging, written).await;
+    staging.barrier(&[path(written)]).await.unwrap();
+    staging.release(&[path(written)]);
+    assert_eq!(staging.retained_bytes(), 0);
+    for name in [read, other, ranged, elsewhere] {
+        memory.put(&path(name), bytes(name).into()).await.unwrap();
+    }
+    let _ = staging.get(&path(read)).await.unwrap().bytes().await.unwrap();
+    let _ = staging.get(&path(elsewhere)).await.unwrap().bytes().await.unwrap();
+    let _ = staging.get_range(&path(ranged), 0..4).await.unwrap();
+    // Begun, and not read to its end.
+    drop(staging.get(&path(other)).await.unwrap());
+    assert!(!asks_the_store(&staging, &faults, written).await && !asks_the_store(&staging, &faults, read).await);
+    assert_eq!(staging.get_range(&path(read), 7..9).await.unwrap(), "1/");
+    for name in [other, ranged, elsewhere] {
+        assert!(asks_the_store(&staging, &faults, name).await, "{name}");
+    }
+    let large = "tables/1/data/larger.lance";
+    memory.put(&path(large), bytes(large).into()).await.unwrap();
+    let _ = staging.get(&path(large)).await.unwrap().bytes().await.unwrap();
+    assert!(asks_the_store(&staging, &faults, large).await);
+    staging.forget_small();
+    assert!(asks_the_store(&staging, &faults, written).await && asks_the_store(&staging, &faults, read).await);
+    put(&staging, read).await;
+    staging.barrier(&[path(read)]).await.unwrap();
+    staging.release(&[path(read)]);
+    staging.delete(&path(read)).await.unwrap();
+    assert!(
+        matches!(staging.get(&path(read)).await, Err(Error::NotFound { .. })),
+        "a copy does not outlive a deletion"
+    );
+}
+
 #[tokio::test]
 async fn beyond_the_bound_a_put_waits_for_room() {
     let (staging, faults, _) = staging(2 << 10, 1 << 20);

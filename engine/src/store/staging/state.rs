@@ -9,6 +9,7 @@ use object_store::path::Path;
 use tokio::sync::watch;
 
 use super::super::recent::Recent;
+use super::small::{SHARE, is_data_file};
 use crate::clock::Timestamp;
 
 /// Durable files that are remembered; a publish names far fewer.
@@ -72,24 +73,55 @@ struct Files {
     durable: Recent<()>,
     failed: Recent<Arc<object_store::Error>>,
     copies: Recent<Copy>,
+    /// Of small data files that were released, or read.
+    small: Recent<Copy>,
+}
+
+impl Files {
+    /// Keeps a copy of a small data file.
+    fn keep(&mut self, path: &Path, copy: Copy) {
+        let weight = copy.bytes.len();
+        self.small.insert(path.clone(), copy, weight);
+    }
 }
 
 #[derive(Debug)]
-pub(super) struct State(Mutex<Files>);
+pub(super) struct State {
+    files: Mutex<Files>,
+    /// Bytes up to which a data file is small.
+    small_up_to: usize,
+}
 
 impl State {
-    pub(super) fn new(retained_bytes: usize) -> Self {
-        Self(Mutex::new(Files {
+    pub(super) fn new(retained_bytes: usize, reread_bytes: usize) -> Self {
+        let files = Mutex::new(Files {
             generation: 0,
             flying: HashMap::new(),
             durable: Recent::new(REMEMBERED),
             failed: Recent::new(FAILURES),
             copies: Recent::new(retained_bytes),
-        }))
+            small: Recent::new(reread_bytes),
+        });
+        Self { files, small_up_to: reread_bytes / SHARE }
+    }
+
+    /// Whether a data file of this size is kept after it was read or released.
+    pub(super) fn keeps(&self, size: u64) -> bool {
+        size <= self.small_up_to as u64
+    }
+
+    /// Keeps the copy of a data file that was read.
+    pub(super) fn keep(&self, path: &Path, copy: Copy) {
+        self.files().keep(path, copy);
+    }
+
+    /// Lets go of all copies of what was read or released: what is asked for next comes from the store.
+    pub(super) fn forget_small(&self) {
+        self.files().small.clear();
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a put that is about to begin. Whoever is given the [`Landing`] must finish it; a dropped one is a failure. The
@@ -111,6 +143,7 @@ impl State {
         files.durable.remove(path);
         files.failed.remove(path);
         files.copies.remove(path);
+        files.small.remove(path);
         let flight = Flight { generation, copy, waiter: Waiter(receiver), released: false };
         let previous = files.flying.insert(path.clone(), flight).map(|flight| flight.waiter);
         let landing = Landing { state: self.clone(), path: path.clone(), generation, sender, finished: false };
@@ -132,10 +165,11 @@ impl State {
 
     pub(super) fn copy(&self, path: &Path) -> Option<Copy> {
         let mut files = self.files();
-        match files.flying.get(path) {
-            Some(flight) => Some(flight.copy.clone()),
-            None => files.copies.get(path).cloned(),
+        if let Some(flight) = files.flying.get(path) {
+            return Some(flight.copy.clone());
         }
+        let Files { copies, small, .. } = &mut *files;
+        copies.get(path).or_else(|| small.get(path)).cloned()
     }
 
     pub(super) fn flying_below(&self, prefix: Option<&Path>) -> Vec<Waiter> {
@@ -148,12 +182,15 @@ impl State {
         self.files().durable.insert(path.clone(), (), 1);
     }
 
+    /// Lets go of the copy of a file, but for that of a small data file.
     pub(super) fn release(&self, path: &Path) {
         let mut files = self.files();
-        files.copies.remove(path);
+        let copy = files.copies.remove(path);
         files.failed.remove(path);
         if let Some(flight) = files.flying.get_mut(path) {
             flight.released = true;
+        } else if let Some(copy) = copy.filter(|copy| is_data_file(path) && self.keeps(copy.bytes.len() as u64)) {
+            files.keep(path, copy);
         }
     }
 
@@ -163,6 +200,7 @@ impl State {
         files.durable.remove(path);
         files.failed.remove(path);
         files.copies.remove(path);
+        files.small.remove(path);
     }
 
     pub(super) fn retained_bytes(&self) -> usize {
