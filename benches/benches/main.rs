@@ -4,6 +4,7 @@
 //! `PLEACH_BENCH_NODES` (100,000), `PLEACH_BENCH_EDGES` (1,000,000) and `PLEACH_BENCH_CHUNKS` (200,000).
 #![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
+mod concurrent;
 mod load;
 mod merge;
 
@@ -12,6 +13,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 fn main() -> Outcome {
     // Cargo passes `--bench`; whatever else is given selects by name.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let json = std::env::args().any(|arg| arg == "--json");
     let selected = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     if selected("load-jsonl") {
@@ -19,6 +21,9 @@ fn main() -> Outcome {
     }
     if selected("merge-payload") {
         runtime.block_on(merge::run())?;
+    }
+    if selected("concurrent-merges") {
+        runtime.block_on(concurrent::run(json))?;
     }
     Ok(())
 }
