@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 use ulid::Ulid;
 
 /// A moment: whole microseconds since 1970-01-01T00:00:00Z, negative before it.
@@ -79,11 +80,31 @@ impl Source for System {
     }
 }
 
-struct Manual(AtomicI64);
+/// A time that tests move: what sleeps is told of each move.
+struct Manual {
+    now: AtomicI64,
+    moved: watch::Sender<()>,
+    /// What [`Clock::instant`] tells at the moment `.1`, where sleeping takes this time and not real time.
+    simulated: Option<(std::time::Instant, i64)>,
+}
+
+impl Manual {
+    fn new(start: Timestamp, simulated: Option<std::time::Instant>) -> Self {
+        let simulated = simulated.map(|instant| (instant, start.0));
+        Self { now: AtomicI64::new(start.0), moved: watch::Sender::new(()), simulated }
+    }
+
+    /// Waits until this time has moved on by `duration`.
+    async fn sleep(&self, duration: Duration) {
+        let until = self.now().plus_micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX));
+        // It goes on as long as the sender, which is borrowed.
+        let _ = self.moved.subscribe().wait_for(|()| self.now() >= until).await;
+    }
+}
 
 impl Source for Manual {
     fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::SeqCst))
+        Timestamp(self.now.load(Ordering::SeqCst))
     }
 }
 
@@ -118,8 +139,20 @@ impl Clock {
     /// takes real time.
     #[must_use]
     pub fn manual(start: Timestamp, seed: u64) -> Self {
+        Self::moved_by_hand(Manual::new(start, None), seed)
+    }
+
+    /// The same, and sleeping takes its time: who sleeps goes on when the clock has been moved so far. So a test may let hours go by
+    /// within a request.
+    #[expect(clippy::disallowed_methods, reason = "this is the one door")]
+    #[must_use]
+    pub fn simulated(start: Timestamp, seed: u64) -> Self {
+        Self::moved_by_hand(Manual::new(start, Some(std::time::Instant::now())), seed)
+    }
+
+    fn moved_by_hand(manual: Manual, seed: u64) -> Self {
         use rand::SeedableRng;
-        let manual = Arc::new(Manual(AtomicI64::new(start.0)));
+        let manual = Arc::new(manual);
         Self {
             source: manual.clone(),
             manual: Some(manual),
@@ -127,11 +160,18 @@ impl Clock {
         }
     }
 
+    /// The time that sleeping takes, if it is not the real one.
+    fn simulation(&self) -> Option<(&Manual, std::time::Instant, i64)> {
+        let manual = self.manual.as_deref()?;
+        manual.simulated.map(|(instant, start)| (manual, instant, start))
+    }
+
     /// Moves a manual clock forward; has no effect on the machine's clock.
     pub fn advance(&self, by: Duration) {
         if let Some(manual) = &self.manual {
             let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
-            manual.0.fetch_add(micros, Ordering::SeqCst);
+            manual.now.fetch_add(micros, Ordering::SeqCst);
+            manual.moved.send_replace(());
         }
     }
 
@@ -145,19 +185,31 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "this is the one door")]
     #[must_use]
     pub fn instant(&self) -> std::time::Instant {
+        if let Some((manual, instant, start)) = self.simulation() {
+            let passed = manual.now().0.saturating_sub(start);
+            return instant + Duration::from_micros(u64::try_from(passed).unwrap_or(0));
+        }
         std::time::Instant::now()
     }
 
     /// Waits for `duration`.
     #[expect(clippy::disallowed_methods, reason = "this is the one door")]
     pub async fn sleep(&self, duration: Duration) {
-        tokio::time::sleep(duration).await;
+        match self.simulation() {
+            Some((manual, ..)) => manual.sleep(duration).await,
+            None => tokio::time::sleep(duration).await,
+        }
     }
 
     /// Runs `work` for at most `limit`; `None` when the time is over.
     #[expect(clippy::disallowed_methods, reason = "this is the one door")]
     pub async fn timeout<T>(&self, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-        tokio::time::timeout(limit, work).await.ok()
+        let Some((manual, ..)) = self.simulation() else { return tokio::time::timeout(limit, work).await.ok() };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = manual.sleep(limit) => None,
+        }
     }
 
     /// Sixty-four random bits.
@@ -215,5 +267,25 @@ mod tests {
         a.advance(Duration::from_millis(2));
         assert_eq!(a.now(), Timestamp(7_000));
         assert_eq!(a.ulid().timestamp_ms(), 7);
+    }
+
+    #[tokio::test]
+    async fn who_sleeps_by_a_simulated_clock_goes_on_when_it_was_moved_so_far() {
+        let clock = Clock::simulated(Timestamp(0), 7);
+        let begun = clock.instant();
+        let hour = Duration::from_secs(3600);
+        let mut sleep = Box::pin(clock.sleep(hour));
+        assert!(futures::poll!(&mut sleep).is_pending());
+        clock.advance(hour / 2);
+        assert!(futures::poll!(&mut sleep).is_pending());
+        let mut limited = Box::pin(clock.timeout(hour, std::future::pending::<()>()));
+        assert!(futures::poll!(&mut limited).is_pending());
+        clock.advance(hour / 2);
+        sleep.await;
+        assert!(futures::poll!(&mut limited).is_pending());
+        clock.advance(hour / 2);
+        assert_eq!(limited.await, None);
+        assert_eq!(clock.instant() - begun, hour * 3 / 2);
+        assert_eq!(clock.timeout(hour, async { 5 }).await, Some(5));
     }
 }

@@ -176,10 +176,20 @@ impl Rule {
     }
 }
 
-#[derive(Debug, Default)]
+/// What becomes of a request, decided when it comes.
+type Decide = Box<dyn FnMut(RequestKind, &Path) -> Option<Fault> + Send>;
+
+#[derive(Default)]
 struct Plan {
     rules: Vec<Rule>,
+    decide: Option<Decide>,
     delays: BTreeMap<RequestKind, Duration>,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("rules", &self.rules).field("delays", &self.delays).finish_non_exhaustive()
+    }
 }
 
 /// An object store with faults. Clones share their rules.
@@ -229,6 +239,11 @@ impl Faults {
         hold
     }
 
+    /// Lets `decide` say what becomes of each request that no rule applies to.
+    pub fn decide(&self, decide: impl FnMut(RequestKind, &Path) -> Option<Fault> + Send + 'static) {
+        self.plan().decide = Some(Box::new(decide));
+    }
+
     /// Removes all rules and delays. What is held stays held.
     pub fn clear(&self) {
         *self.plan() = Plan::default();
@@ -256,7 +271,8 @@ impl Faults {
     async fn meet(&self, kind: RequestKind, path: &Path) -> Result<Then> {
         let (delay, fault) = {
             let mut plan = self.plan();
-            let fault = plan.rules.iter_mut().find_map(|rule| rule.applies(kind, path).then(|| rule.fault.clone()));
+            let ruled = plan.rules.iter_mut().find_map(|rule| rule.applies(kind, path).then(|| rule.fault.clone()));
+            let fault = ruled.or_else(|| plan.decide.as_mut().and_then(|decide| decide(kind, path)));
             (plan.delays.get(&kind).copied(), fault)
         };
         if let Some(delay) = delay {
