@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::branch::{BranchError, InvalidName, InvalidReference};
 use crate::clock::InvalidTime;
+use crate::evolve::EvolveError;
 use crate::graph::GraphError;
 use crate::merge::MergeError;
 use crate::publish::PublishError;
@@ -88,6 +89,7 @@ macro_rules! gather {
 
 gather! {
     Branch(BranchError),
+    Evolve(EvolveError),
     Graph(GraphError),
     Merge(MergeError),
     Name(InvalidName),

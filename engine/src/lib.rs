@@ -3,6 +3,7 @@
 pub mod branch;
 pub mod clock;
 mod error;
+mod evolve;
 mod fsck;
 mod graph;
 pub mod ids;
@@ -23,6 +24,7 @@ pub mod value;
 mod write;
 
 pub use error::{Conflict, ConflictKind, Error, ErrorKind, RowName};
+pub use evolve::{EvolveError, PlannedSchema, PlannedStep, SchemaDiff, SchemaDifference, SchemaOptions, SchemaReport};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
 pub use merge::{

@@ -17,5 +17,6 @@ mod optimize;
 mod proxy;
 mod query;
 mod s3;
+mod schema;
 mod store;
 mod write;

@@ -17,7 +17,7 @@ use crate::query::exec::Sessions;
 use crate::record::{Change, Record};
 use crate::schema::{SchemaHash, TableDef};
 use crate::store::{Store, StoreError};
-use crate::table::{Layout, Table, TableVersion, Tables};
+use crate::table::{Layout, StagedVersion, Table, TableVersion, Tables};
 
 /// How many layouts stay in memory.
 const LAYOUTS: usize = 4096;
@@ -135,6 +135,11 @@ impl Core {
             .table_version(table.id)
             .ok_or_else(|| GraphError::TableMissing { place: at.reference(), table: table.name.clone() })?;
         Ok(self.tables.open(&self.layout(at, table), version).await?)
+    }
+
+    /// Stages an empty first version of a table that no commit names yet.
+    pub(crate) async fn create_table(&self, layout: &Arc<Layout>) -> Result<StagedVersion, Error> {
+        Ok(self.tables.create(layout).await?)
     }
 
     /// Opens a version of a table under a layout.

@@ -34,6 +34,10 @@ pub struct TableDef {
     /// Conditions that every row must not make false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckDef>,
+    /// Properties that were dropped while the table had rows, in the order of their ids: rows that were written before have them in
+    /// their `_hash`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<PropertyId>,
 }
 
 /// What a table holds.

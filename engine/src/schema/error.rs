@@ -13,6 +13,12 @@ pub enum SchemaError {
         /// All that was found, in the order of the text.
         problems: Vec<Problem>,
     },
+    /// The text of a schema asks for what the present one cannot become.
+    #[error("{}", render("the schema cannot be changed to this", problems))]
+    Change {
+        /// All that was found, in the order of the text.
+        problems: Vec<Problem>,
+    },
     /// A graph was to be made without any table.
     #[error("the schema declares no table")]
     Empty,
@@ -52,7 +58,7 @@ pub enum SchemaError {
 impl Classify for SchemaError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Ddl { .. } | Self::Empty => ErrorKind::Invalid,
+            Self::Ddl { .. } | Self::Change { .. } | Self::Empty => ErrorKind::Invalid,
             Self::Check { .. } | Self::Format { .. } | Self::Decode { .. } | Self::Damaged { .. } => ErrorKind::Data,
         }
     }
@@ -60,6 +66,7 @@ impl Classify for SchemaError {
     fn code(&self) -> &'static str {
         match self {
             Self::Ddl { .. } | Self::Empty => "invalid-schema",
+            Self::Change { .. } => "unsupported-schema-change",
             Self::Check { .. } => "unusable-check",
             Self::Format { .. } => "unknown-schema-format",
             Self::Decode { .. } | Self::Damaged { .. } => "damaged-schema",
@@ -68,6 +75,7 @@ impl Classify for SchemaError {
 
     fn hint(&self) -> Option<String> {
         match self {
+            Self::Change { .. } => Some("docs/schema.md says which changes there are".to_owned()),
             Self::Ddl { .. } => Some("the schema language is described in docs/schema.md".to_owned()),
             Self::Empty => Some(
                 "write one at least, such as CREATE NODE TABLE Person (id STRING PRIMARY KEY, name STRING);".to_owned(),
@@ -85,4 +93,9 @@ impl Classify for SchemaError {
 /// Everything that is wrong with `text`.
 pub(super) fn ddl_error(text: &str, findings: Vec<Finding>) -> SchemaError {
     SchemaError::Ddl { problems: locate_all(text, findings) }
+}
+
+/// Everything that `text` asks for and that cannot be done.
+pub(super) fn change_error(text: &str, findings: Vec<Finding>) -> SchemaError {
+    SchemaError::Change { problems: locate_all(text, findings) }
 }

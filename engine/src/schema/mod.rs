@@ -4,6 +4,7 @@ mod catalog;
 mod check;
 mod ddl;
 mod error;
+mod evolve;
 mod hash;
 mod json_text;
 mod stored;
@@ -13,6 +14,8 @@ pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, OnMerge, Propert
 pub(crate) use check::Check;
 pub use ddl::{parse_ddl, print_ddl};
 pub use error::SchemaError;
+pub(crate) use evolve::widened;
+pub use evolve::{PropertyName, SchemaChange, SchemaPlan, SchemaStep, StepClass, compare_schemas, plan_schema};
 pub use hash::SchemaHash;
 pub use json_text::JsonText;
 pub use stored::{decode_catalog, encode_catalog};

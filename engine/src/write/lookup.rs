@@ -141,7 +141,9 @@ impl Lookup {
             match purpose {
                 Purpose::Tuple { space, hash } => {
                     columns.extend_from_slice(input.shapes.columns_of(*space));
-                    if *hash {
+                    if *hash && shape.has_stale_hashes() {
+                        columns.extend(shape.layout.all_columns());
+                    } else if *hash {
                         columns.extend(shape.layout.columns.iter().position(|column| column.role == Role::Hash));
                     }
                 }
@@ -185,7 +187,9 @@ impl Lookup {
                         let Some(digest) = row.digest(&input.shapes, shape, *space) else { continue };
                         if input.blooms.get(space).is_some_and(|bloom| bloom.may_contain(digest)) {
                             let mut fact = Fact::new(digest, What::Stored, self.table, *address);
-                            if let (true, Some(hashes)) = (*hash, hashes) {
+                            if *hash && shape.has_stale_hashes() {
+                                fact.hash = row.hash(shape);
+                            } else if let (true, Some(hashes)) = (*hash, hashes) {
                                 fact.hash = digest_at(hashes, at);
                             }
                             push(*space, &fact)?;

@@ -182,6 +182,12 @@ impl TableShape {
         self.layout.table.id
     }
 
+    /// Whether a stored `_hash` may hold more than a row now says: properties that were dropped since it was written. Such a row is compared
+    /// by its values.
+    pub(crate) fn has_stale_hashes(&self) -> bool {
+        !self.layout.table.dropped.is_empty()
+    }
+
     /// The type of a layout column that bears a value.
     pub(crate) fn type_of(&self, column: usize) -> &Type {
         self.layout.columns.get(column).map_or(&EDGE_ID, column_type)

@@ -19,6 +19,9 @@ const COMMANDS: &[&[&str]] = &[
     &["log"],
     &["show"],
     &["schema", "show"],
+    &["schema", "plan"],
+    &["schema", "apply"],
+    &["schema", "diff"],
     &["fsck"],
     &["probe"],
 ];

@@ -9,6 +9,7 @@ mod merge;
 mod optimize;
 mod probe;
 mod readme;
+mod schema;
 mod session;
 mod statements;
 mod streams;

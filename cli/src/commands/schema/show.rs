@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output;
 
-/// Print the schema of a commit as statements that `pleach init` reads
+/// Print the schema of a commit as statements that `pleach init` and `pleach schema apply` read
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

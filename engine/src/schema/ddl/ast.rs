@@ -16,6 +16,8 @@ pub(super) type Name = At<String>;
 #[derive(Debug)]
 pub(super) struct Table {
     pub name: Name,
+    /// `RENAMED FROM name`.
+    pub renamed: Option<Name>,
     pub is_node: bool,
     pub columns: Vec<Column>,
     /// Every `PRIMARY KEY` or `KEY`; more than one is an error.
@@ -40,6 +42,8 @@ pub(super) struct Column {
     pub not_null: Option<Span>,
     pub default: Option<Literal>,
     pub merge: Option<At<MergePolicy>>,
+    /// `RENAMED FROM name`.
+    pub renamed: Option<Name>,
 }
 
 pub(super) type Literal = At<LiteralKind>;

@@ -31,12 +31,12 @@ impl Fields<'_> {
     }
 }
 
-/// The catalog of tables in which nothing is wrong.
-pub(super) fn build(tables: &[Table], clock: &Clock) -> Catalog {
+/// The catalog of tables in which nothing is wrong. No physical column gets a number of `taken`.
+pub(super) fn build(tables: &[Table], taken: HashSet<FieldId>, clock: &Clock) -> Catalog {
     let mut ids: Vec<TableId> = tables.iter().map(|_| TableId::new(clock.ulid())).collect();
     // Ids drawn in one millisecond come in any order; sorted, they keep the order of declaration.
     ids.sort_unstable();
-    let mut fields = Fields { clock, drawn: HashSet::new() };
+    let mut fields = Fields { clock, drawn: taken };
     let defs = tables.iter().zip(&ids).map(|(table, id)| {
         let properties = properties(table, &mut fields);
         let ids_of = |names: &[Name]| -> Vec<PropertyId> {
@@ -53,6 +53,7 @@ pub(super) fn build(tables: &[Table], clock: &Clock) -> Catalog {
             key: table.keys.first().map(|key| ids_of(&key.value)).unwrap_or_default(),
             unique: table.unique.iter().map(|unique| ids_of(&unique.value)).collect(),
             checks: table.checks.iter().map(|check| condition(&check.value, &properties)).collect(),
+            dropped: Vec::new(),
             properties,
         }
     });

@@ -21,7 +21,7 @@ const POLICIES: [(&str, MergePolicy); 5] = [
     ("last_writer", MergePolicy::LastWriter),
 ];
 
-const OPTIONS: [&str; 7] = ["NOT NULL", "DEFAULT", "PRIMARY KEY", "KEY", "UNIQUE", "CHECK", "MERGE"];
+const OPTIONS: [&str; 8] = ["NOT NULL", "DEFAULT", "PRIMARY KEY", "KEY", "UNIQUE", "CHECK", "MERGE", "RENAMED FROM"];
 
 impl Parser<'_> {
     /// One item of a table. Every word here is a name elsewhere: what follows it decides.
@@ -81,7 +81,7 @@ impl Parser<'_> {
             }
         }
         let ty = self.column_type()?;
-        let mut column = Column { name, ty, not_null: None, default: None, merge: None };
+        let mut column = Column { name, ty, not_null: None, default: None, merge: None, renamed: None };
         let options = self.options(&mut column, table);
         table.columns.push(column);
         options
@@ -101,6 +101,10 @@ impl Parser<'_> {
                 let policy = self.policy()?;
                 let earlier = column.merge.replace(policy).map(|policy| policy.span);
                 self.once(earlier, start, "MERGE");
+            } else if self.take_word("RENAMED") {
+                let name = self.renamed("the name that the property has now")?;
+                let earlier = column.renamed.replace(name).map(|name| name.span);
+                self.once(earlier, start, "RENAMED FROM");
             } else if self.take_word("PRIMARY") {
                 self.expect_word(&["KEY"], "`KEY` after `PRIMARY`")?;
                 table.keys.push(At { value: vec![column.name.clone()], span: start.to(self.before()) });

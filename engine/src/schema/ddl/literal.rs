@@ -195,7 +195,7 @@ fn example(ty: &Type) -> &'static str {
 }
 
 /// Writes a default as the literal that [`to_json`] reads back.
-pub(super) fn from_json(json: &RawValue, ty: &Type) -> String {
+pub(in crate::schema) fn from_json(json: &RawValue, ty: &Type) -> String {
     let json = json.get();
     let quoted = || serde_json::from_str::<String>(json).ok();
     let items = |element: &Type| {

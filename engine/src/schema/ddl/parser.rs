@@ -49,8 +49,11 @@ impl<'a> Parser<'a> {
             );
         }
         let name = self.name("the name of the table")?;
+        let renamed =
+            if self.take_word("RENAMED") { Some(self.renamed("the name that the table has now")?) } else { None };
         let mut table = Table {
             name,
+            renamed,
             is_node,
             columns: Vec::new(),
             keys: Vec::new(),
@@ -194,6 +197,12 @@ impl<'a> Parser<'a> {
             }
             _ => self.expected(what),
         }
+    }
+
+    /// `FROM name`, behind `RENAMED`.
+    pub(super) fn renamed(&mut self, what: &str) -> Parsed<Name> {
+        self.expect_word(&["FROM"], "`FROM` after `RENAMED`")?;
+        self.name(what)
     }
 
     /// `(a, b)`: at least one name.

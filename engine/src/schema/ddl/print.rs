@@ -29,12 +29,7 @@ fn print_table(catalog: &Catalog, table: &TableDef, out: &mut String) {
         let name = |id| catalog.table_by_id(id).map(|table| quote_name(&table.name)).unwrap_or_default();
         items.push(format!("FROM {} TO {}", name(*from), name(*to)));
         tail.extend(multi.then(|| "MULTI".to_owned()));
-        tail.extend(match multiplicity {
-            Multiplicity::ManyMany => None,
-            Multiplicity::ManyOne => Some("MANY_ONE".to_owned()),
-            Multiplicity::OneMany => Some("ONE_MANY".to_owned()),
-            Multiplicity::OneOne => Some("ONE_ONE".to_owned()),
-        });
+        tail.extend((*multiplicity != Multiplicity::ManyMany).then(|| multiplicity_word(*multiplicity).to_owned()));
         tail.extend(on_merge.map(|on_merge| match on_merge {
             OnMerge::Cascade => "ON MERGE CASCADE".to_owned(),
             OnMerge::Keep => "ON MERGE KEEP".to_owned(),
@@ -70,16 +65,30 @@ fn print_property(property: &PropertyDef, table: &TableDef, single_key: bool) ->
         let _ = write!(out, " DEFAULT {}", from_json(default.raw(), &property.ty));
     }
     if let Some(policy) = property.merge {
-        let policy = match policy {
-            MergePolicy::Sum => "sum",
-            MergePolicy::Max => "max",
-            MergePolicy::Min => "min",
-            MergePolicy::Union => "union",
-            MergePolicy::LastWriter => "last_writer",
-        };
-        let _ = write!(out, " MERGE {policy}");
+        let _ = write!(out, " MERGE {}", policy_word(policy));
     }
     out
+}
+
+/// How a policy is written.
+pub(in crate::schema) const fn policy_word(policy: MergePolicy) -> &'static str {
+    match policy {
+        MergePolicy::Sum => "sum",
+        MergePolicy::Max => "max",
+        MergePolicy::Min => "min",
+        MergePolicy::Union => "union",
+        MergePolicy::LastWriter => "last_writer",
+    }
+}
+
+/// How a multiplicity is written.
+pub(in crate::schema) const fn multiplicity_word(multiplicity: Multiplicity) -> &'static str {
+    match multiplicity {
+        Multiplicity::ManyMany => "MANY_MANY",
+        Multiplicity::ManyOne => "MANY_ONE",
+        Multiplicity::OneMany => "ONE_MANY",
+        Multiplicity::OneOne => "ONE_ONE",
+    }
 }
 
 fn names(table: &TableDef, ids: &[PropertyId]) -> String {
@@ -89,7 +98,7 @@ fn names(table: &TableDef, ids: &[PropertyId]) -> String {
 }
 
 /// The condition with the names that its properties have now.
-fn with_current_names(table: &TableDef, check: &CheckDef) -> String {
+pub(in crate::schema) fn with_current_names(table: &TableDef, check: &CheckDef) -> String {
     let written = parse_expression(&check.expression).map(|expr| names_in(&expr)).unwrap_or_default();
     let mut places: Vec<_> = written
         .iter()

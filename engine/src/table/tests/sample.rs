@@ -41,6 +41,7 @@ pub(crate) fn catalog() -> (Catalog, TableDef, TableDef) {
         key: vec![PropertyId::new(Ulid(10))],
         unique: vec![],
         checks: vec![],
+        dropped: vec![],
     };
     let knows = TableDef {
         id: TableId::new(Ulid(2)),
@@ -58,6 +59,7 @@ pub(crate) fn catalog() -> (Catalog, TableDef, TableDef) {
         key: vec![],
         unique: vec![],
         checks: vec![],
+        dropped: vec![],
     };
     (Catalog { tables: vec![person.clone(), knows.clone()] }, person, knows)
 }

@@ -145,6 +145,7 @@ fn node_table(i: usize) -> impl Strategy<Value = TableDef> {
                 properties: defs,
                 unique: is_unique.then(|| key.clone()).into_iter().collect(),
                 checks: is_checked.then_some(check).into_iter().collect(),
+                dropped: Vec::new(),
                 key,
             }
         },
