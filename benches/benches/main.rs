@@ -1,9 +1,11 @@
 //! Macro-benchmarks: whole operations, timed once or a few times, with their requests, serial rounds and peak memory.
 //!
 //! `./dev bench` runs all of them, `./dev bench load` those whose name contains `load`. Sizes come from the environment:
-//! `PLEACH_BENCH_NODES` (100,000), `PLEACH_BENCH_EDGES` (1,000,000) and `PLEACH_BENCH_CHUNKS` (200,000).
+//! `PLEACH_BENCH_NODES` (100,000), `PLEACH_BENCH_EDGES` (1,000,000), `PLEACH_BENCH_CHUNKS` (200,000), `PLEACH_BENCH_MERGES` (at most; 32),
+//! `PLEACH_BENCH_WRITERS` (at most; 16,384) and `PLEACH_BENCH_SECONDS` (10; six times that, at most 60, from 1,024 writers on).
 #![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
+mod coalescing;
 mod concurrent;
 mod load;
 mod merge;
@@ -24,6 +26,9 @@ fn main() -> Outcome {
     }
     if selected("concurrent-merges") {
         runtime.block_on(concurrent::run(json))?;
+    }
+    if selected("coalescing") {
+        runtime.block_on(coalescing::run())?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ The graph is the one that --graph names, else PLEACH_GRAPH, else the `graph` of 
 or above it.
 
 Exit codes: 0 done, 1 refused or not found, 2 usage, 3 conflict, 4 contention (try again), 5 store unavailable, \
-6 outcome unknown, 7 damaged data, 70 internal fault, 130 interrupted, 141 broken pipe."
+6 outcome unknown, 7 damaged data, 8 overloaded, 70 internal fault, 130 interrupted, 141 broken pipe."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Optimize(commands::optimize::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
+    Outcome(commands::outcome::Args),
     #[command(subcommand)]
     Schema(commands::schema::Command),
     Fsck(commands::fsck::Args),

@@ -33,6 +33,8 @@ pub(crate) struct Parent<'a> {
 
 #[derive(Debug, Serialize)]
 struct Change<'a> {
+    #[serde(rename = "ref")]
+    reference: String,
     id: String,
     kind: &'a str,
     author: &'a str,
@@ -116,7 +118,7 @@ impl<'a> From<&'a CommitInfo> for Commit<'a> {
             id: commit.id.to_string(),
             time: commit.time.to_string(),
             parents: commit.parents.iter().map(Parent::from).collect(),
-            changes: commit.changes.iter().map(Change::from).collect(),
+            changes: changes(commit, None),
             rows: &commit.rows,
         }
     }
@@ -178,9 +180,28 @@ impl From<&OptimizedTable> for Optimized {
     }
 }
 
-impl<'a> From<&'a ChangeInfo> for Change<'a> {
-    fn from(change: &'a ChangeInfo) -> Self {
+/// How people and commands name one change of a commit.
+pub(crate) fn change_reference(commit: &CommitInfo, change: usize) -> String {
+    format!("{}#{change}", reference(&commit.branch, commit.seq))
+}
+
+/// The changes of a commit, or one of them.
+fn changes(commit: &CommitInfo, only: Option<usize>) -> Vec<Change<'_>> {
+    let all = commit.changes.iter().enumerate().filter(|(number, _)| only.is_none_or(|only| only == *number));
+    all.map(|(number, change)| Change::new(change_reference(commit, number), change)).collect()
+}
+
+impl<'a> Commit<'a> {
+    /// With one of its changes alone, if one is named.
+    pub(crate) fn showing(commit: &'a CommitInfo, only: Option<usize>) -> Self {
+        Self { changes: changes(commit, only), ..Self::from(commit) }
+    }
+}
+
+impl<'a> Change<'a> {
+    fn new(reference: String, change: &'a ChangeInfo) -> Self {
         Self {
+            reference,
             id: change.id.to_string(),
             kind: &change.kind,
             author: &change.author,

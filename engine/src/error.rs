@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::admission::AdmissionError;
 use crate::branch::{BranchError, InvalidName, InvalidReference};
 use crate::clock::InvalidTime;
 use crate::evolve::EvolveError;
@@ -35,6 +36,8 @@ pub enum ErrorKind {
     Conflict,
     /// Somebody published first; the same request may succeed now.
     Contention,
+    /// As much is going on in this process as may; nothing was done, and the same request may succeed later.
+    Overloaded,
     /// The store did not answer or refused; the same request may succeed later.
     Unavailable,
     /// Whether the request took effect could not be found out; it carries what is needed to ask again.
@@ -56,7 +59,7 @@ pub(crate) trait Classify {
     }
     /// Whether the same request may be sent again as it is.
     fn is_retryable(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Contention | ErrorKind::Unavailable)
+        matches!(self.kind(), ErrorKind::Contention | ErrorKind::Overloaded | ErrorKind::Unavailable)
     }
 }
 
@@ -88,6 +91,7 @@ macro_rules! gather {
 }
 
 gather! {
+    Admission(AdmissionError),
     Branch(BranchError),
     Evolve(EvolveError),
     Graph(GraphError),
@@ -164,7 +168,7 @@ impl Error {
             | ErrorKind::Conflict
             | ErrorKind::Contention
             | ErrorKind::Data => true,
-            ErrorKind::Unavailable | ErrorKind::OutcomeUnknown | ErrorKind::Internal => false,
+            ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown | ErrorKind::Internal => false,
         }
     }
 }

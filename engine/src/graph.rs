@@ -9,6 +9,8 @@ mod history;
 mod info;
 mod init;
 mod open;
+mod outcome;
+mod stats;
 #[cfg(test)]
 mod tests;
 
@@ -18,12 +20,14 @@ use crate::ids::GraphId;
 use crate::store::IoStats;
 
 pub(crate) use self::core::Core;
-pub(crate) use self::gates::{Access, Gate};
+pub(crate) use self::gates::{Access, Gate, Pass};
 pub use crate::record::TableCounts;
 pub use error::GraphError;
 pub use info::{BranchInfo, ChangeInfo, CommitInfo, ParentInfo};
 pub use init::InitOptions;
 pub use open::GraphBuilder;
+pub use outcome::RequestOutcome;
+pub use stats::GraphStats;
 
 use crate::clock::Timestamp;
 

@@ -1,5 +1,6 @@
 //! Pleach: a branching property-graph store with concurrent merges, on object storage.
 
+mod admission;
 pub mod branch;
 pub mod clock;
 mod error;
@@ -7,6 +8,7 @@ mod evolve;
 mod fsck;
 mod graph;
 pub mod ids;
+mod lane;
 pub mod log;
 mod merge;
 mod optimize;
@@ -23,10 +25,12 @@ mod testing;
 pub mod value;
 mod write;
 
+pub use admission::{AdmissionError, Fullness, Occupancy};
 pub use error::{Conflict, ConflictKind, Error, ErrorKind, RowName};
 pub use evolve::{EvolveError, PlannedSchema, PlannedStep, SchemaDiff, SchemaDifference, SchemaOptions, SchemaReport};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;
+pub use lane::LaneStats;
 pub use merge::{
     Choice, MergeError, MergeOptions, MergeOutcome, MergePlan, MergeReport, MergeSide, MergeTimings, MergedTable,
     Resolution, Strategy,

@@ -9,6 +9,7 @@ mod durability;
 mod files;
 mod fsck;
 mod history;
+mod lane;
 mod load;
 mod log;
 mod memory;

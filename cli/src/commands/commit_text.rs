@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pleach::{ChangeInfo, CommitInfo, TableCounts};
 
 use crate::output::{printable, table};
-use crate::shape::reference;
+use crate::shape::{change_reference, reference};
 
 /// Said beside an outcome that is told again.
 pub(crate) const REPEATED: &str =
@@ -14,6 +14,14 @@ pub(crate) const REPEATED: &str =
 /// The reference and id of a commit: the last line of every command that made one.
 pub(crate) fn name(commit: &CommitInfo) -> String {
     format!("{} {}", reference(&commit.branch, commit.seq), commit.id)
+}
+
+/// The same, of the commit that carries one change: `main@42#3` where others share it.
+pub(crate) fn name_of(commit: &CommitInfo, change: usize) -> String {
+    match commit.changes.len() {
+        0 | 1 => name(commit),
+        _ => format!("{} {}", change_reference(commit, change), commit.id),
+    }
 }
 
 /// One line per commit.
@@ -40,8 +48,8 @@ pub(crate) fn subject(changes: &[ChangeInfo]) -> String {
     }
 }
 
-/// All of one commit.
-pub(crate) fn full(commit: &CommitInfo) -> String {
+/// All of one commit; of its changes one alone, if one is named.
+pub(crate) fn full(commit: &CommitInfo, only: Option<usize>) -> String {
     let mut lines = vec![
         field("commit", &reference(&commit.branch, commit.seq)),
         field("id", &commit.id.to_string()),
@@ -49,18 +57,19 @@ pub(crate) fn full(commit: &CommitInfo) -> String {
     ];
     let parents = commit.parents.iter();
     lines.extend(parents.map(|p| field("parent", &format!("{} {}", reference(&p.branch, p.seq), p.id))));
-    for change in &commit.changes {
+    let all = commit.changes.iter().enumerate().filter(|(number, _)| only.is_none_or(|only| only == *number));
+    for (number, change) in all {
         lines.push(String::new());
-        lines.extend(full_change(change));
+        lines.extend(full_change(&change_reference(commit, number), change));
     }
     let rows = commit.rows.iter().map(|(name, rows)| [name.clone(), rows.to_string()]);
     lines.extend([String::new(), table(["table", "#rows"], rows)]);
     lines.join("\n")
 }
 
-fn full_change(change: &ChangeInfo) -> Vec<String> {
+fn full_change(reference: &str, change: &ChangeInfo) -> Vec<String> {
     let mut lines = vec![
-        field("change", &change.id.to_string()),
+        field("change", &format!("{reference} {}", change.id)),
         field("kind", &change.kind),
         field("author", &change.author),
         field("written", &change.author_time.to_string()),

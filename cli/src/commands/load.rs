@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::load_bar;
-use crate::shape::{Commit, Io, counts};
+use crate::shape::{Commit, Io, change_reference, counts};
 
 /// Load rows from JSON Lines, as one commit
 ///
@@ -74,6 +74,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     if context.json() {
         output::json(&json!({
             "commit": report.commit.as_ref().map(Commit::from),
+            "change": report.commit.as_ref().map(|commit| change_reference(commit, report.change)),
             "tables": counts(&report.tables),
             "repeated": report.repeated,
             "io": Io::from(&report.io),
@@ -87,7 +88,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
         output::text(&commit_text::counts(&report.tables))?;
     }
     match &report.commit {
-        Some(commit) => output::text(&commit_text::name(commit))?,
+        Some(commit) => output::text(&commit_text::name_of(commit, report.change))?,
         None => output::note("nothing changed, so there is no new commit"),
     }
     Ok(())

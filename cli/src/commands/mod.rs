@@ -14,6 +14,7 @@ pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod merge_base;
 pub(crate) mod optimize;
+pub(crate) mod outcome;
 pub(crate) mod probe;
 pub(crate) mod query;
 pub(crate) mod run;
@@ -43,6 +44,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Optimize(args) => optimize::run(args, &context).await,
         Command::Log(args) => log::run(args, &context).await,
         Command::Show(args) => show::run(args, &context).await,
+        Command::Outcome(args) => outcome::run(args, &context).await,
         Command::Schema(command) => schema::run(command, &context).await,
         Command::Fsck(args) => fsck::run(args, &context).await,
         Command::Probe(args) => probe::run(args, &context).await,

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output;
 use crate::rows::{Answer, Writer, note_all};
-use crate::shape::{Commit, Counts, Io, counts};
+use crate::shape::{Commit, Counts, Io, change_reference, counts};
 
 /// Change the graph with one openCypher statement, as one commit
 ///
@@ -38,6 +38,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Told<'a> {
     commit: Option<Commit<'a>>,
+    /// Its own change of the commit, which others may share.
+    change: Option<String>,
     tables: BTreeMap<&'a str, Counts>,
     #[serde(flatten)]
     rows: Answer<'a>,
@@ -57,6 +59,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     if format == Format::Json {
         output::json(&Told {
             commit: report.commit.as_ref().map(Commit::from),
+            change: report.commit.as_ref().map(|commit| change_reference(commit, report.change)),
             tables: counts(&report.tables),
             rows: Answer::new(&names, &report.rows, &report.warnings)?,
             repeated: report.repeated,
@@ -85,7 +88,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
         output::note(commit_text::REPEATED);
     }
     match &report.commit {
-        Some(commit) => tell(commit_text::name(commit))?,
+        Some(commit) => tell(commit_text::name_of(commit, report.change))?,
         None => output::note("nothing changed, so there is no new commit"),
     }
     Ok(())

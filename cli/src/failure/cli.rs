@@ -30,6 +30,8 @@ pub(crate) enum CliError {
     Output { source: io::Error },
     #[error("{table} has no row with the key {key} at {at}")]
     RowNotFound { table: String, key: String, at: String },
+    #[error("no request of this id is known to have taken effect on `{branch}`")]
+    RequestNotFound { branch: String },
     #[error("the key of {table} has {} ({}), {given} given", parts(expected.len()), expected.join(", "))]
     KeyParts { table: String, expected: Vec<String>, given: usize },
     #[error("{place}: {reason}")]
@@ -71,7 +73,7 @@ impl CliError {
             Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Class::Engine(ErrorKind::NotFound)
             }
-            Self::RowNotFound { .. } => Class::Engine(ErrorKind::NotFound),
+            Self::RowNotFound { .. } | Self::RequestNotFound { .. } => Class::Engine(ErrorKind::NotFound),
             Self::Config { .. }
             | Self::Unreadable { .. }
             | Self::NotUtf8 { .. }
@@ -102,6 +104,7 @@ impl CliError {
             Self::ParameterNotJson { .. } => "parameter-not-json",
             Self::Output { .. } => "output-failed",
             Self::RowNotFound { .. } => "row-not-found",
+            Self::RequestNotFound { .. } => "request-not-found",
             Self::KeyParts { .. } => "wrong-key",
             Self::ResolutionLine { .. } | Self::Resolutions { .. } => "resolution-invalid",
             Self::PlanDamaged { .. } | Self::PlanFormat { .. } => "plan-invalid",
@@ -125,6 +128,9 @@ impl CliError {
                 Some("write it as JSON; a text with such a beginning is given as a JSON string")
             }
             Self::Config { .. } => Some("the file has one setting: graph = \"URI\""),
+            Self::RequestNotFound { .. } => Some(
+                "a branch remembers its last 4,096 requests with an id; if it was sent a moment ago, it may still take effect",
+            ),
             Self::RowNotFound { .. } => {
                 Some("a key is read as plain text by the key's type; `pleach schema show` tells the types")
             }

@@ -219,7 +219,10 @@ mod tests {
         assert_eq!(staying.block_on(late).unwrap(), None);
         held.gate.add_permits(1);
         assert_eq!(staying.block_on(held.ask("a")), Some(11), "the key is usable");
-        assert!(lock(&held.flights.keys).is_empty());
+        // It is let go of after the answer, on the runtime's thread.
+        while !lock(&held.flights.keys).is_empty() {
+            std::thread::yield_now();
+        }
     }
 
     #[tokio::test]

@@ -154,10 +154,10 @@ impl Core {
             authorities.log(&source.branch).sync().await?;
             // Reading the catalog beside the put saves a cold process a round.
             let (landed, catalog) = futures::join!(
-                self.append(record, chunk.as_slice(), in_flight),
+                self.append(record, chunk.as_slice(), std::slice::from_ref(in_flight)),
                 authorities.catalogs().read(source.schema),
             );
-            match landed? {
+            match landed.map_err(|failed| failed.error(options))? {
                 Landed::Ours(record) => {
                     authorities.advance(&record).await?;
                     // The branch is there: that only names cannot be read must not look like a failure.
@@ -208,8 +208,9 @@ impl Core {
         let stamp = Stamp::after(self.clock(), Some(head.time));
         let change = self.change(ChangeKind::Delete, stamp).recorded(options);
         let record = deleting_record(&head, stamp, change);
-        let (landed, deleted) = futures::join!(self.append(record, &[], in_flight), self.commit_info(&head));
-        match landed? {
+        let append = self.append(record, &[], std::slice::from_ref(in_flight));
+        let (landed, deleted) = futures::join!(append, self.commit_info(&head));
+        match landed.map_err(|failed| failed.error(options))? {
             Landed::Ours(record) => {
                 authorities.advance(&record).await?;
                 // The branch is gone: that only names cannot be read must not look like a failure.

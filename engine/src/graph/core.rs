@@ -8,10 +8,12 @@ use std::time::Duration;
 use super::file::GraphFile;
 use super::gates::Gates;
 use super::{CommitInfo, GraphError, ParentInfo};
+use crate::admission::{Admission, Limits};
 use crate::branch::{Authorities, Reference};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::ids::{Seq, TableId};
+use crate::lane::{LaneLimits, Lanes};
 use crate::publish::{ChunkCache, Snapshot, changes_path, chunk_cache};
 use crate::query::exec::Sessions;
 use crate::record::{Change, Record};
@@ -31,11 +33,21 @@ pub(crate) struct Settings {
     pub(crate) head_cache_bytes: u64,
     /// Bytes of rows that queries hold in memory together.
     pub(crate) query_memory_bytes: usize,
+    /// How much goes into one commit of a lane.
+    pub(crate) lane: LaneLimits,
+    /// How much may go on at once.
+    pub(crate) limits: Limits,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { publish_within: Duration::from_secs(30), head_cache_bytes: 64 << 20, query_memory_bytes: 512 << 20 }
+        Self {
+            publish_within: Duration::from_secs(30),
+            head_cache_bytes: 64 << 20,
+            query_memory_bytes: 512 << 20,
+            lane: LaneLimits::default(),
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -48,6 +60,8 @@ pub(crate) struct Core {
     authorities: Authorities,
     chunks: ChunkCache,
     gates: Gates,
+    lanes: Lanes,
+    admission: Admission,
     settings: Settings,
     sessions: Sessions,
     layouts: Mutex<HashMap<(SchemaHash, TableId), Arc<Layout>>>,
@@ -72,6 +86,8 @@ impl Core {
             authorities,
             chunks: chunk_cache(),
             gates: Gates::default(),
+            lanes: Lanes::default(),
+            admission: Admission::new(settings.limits),
             settings,
             sessions,
             layouts: Mutex::default(),
@@ -96,6 +112,16 @@ impl Core {
     /// What requests of this process wait at.
     pub(crate) fn gates(&self) -> &Gates {
         &self.gates
+    }
+
+    /// How much goes on.
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
+    /// The queues in front of branches.
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
     }
 
     /// The lineage chunks at hand.

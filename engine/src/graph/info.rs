@@ -1,6 +1,7 @@
 //! Commits and branches as people see them: names instead of ids.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::branch::{BranchName, InvalidName};
 use crate::clock::Timestamp;
@@ -23,8 +24,8 @@ pub struct CommitInfo {
     pub time: Timestamp,
     /// The first is what it was made upon; the others were merged into it.
     pub parents: Vec<ParentInfo>,
-    /// What it carries.
-    pub changes: Vec<ChangeInfo>,
+    /// What it carries, in the order in which it takes effect.
+    pub changes: Arc<[ChangeInfo]>,
     /// Live rows per table name.
     pub rows: BTreeMap<String, u64>,
 }

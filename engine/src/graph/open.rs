@@ -59,6 +59,44 @@ impl GraphBuilder {
         self
     }
 
+    /// How many requests share a commit at most; 256 by default. With 1, each has its own.
+    #[must_use]
+    pub fn coalesce_requests(mut self, requests: usize) -> Self {
+        self.settings.lane.requests = requests.max(1);
+        self
+    }
+
+    /// How many rows those requests put and delete together at most; 10,000 by default. A write that has more by itself, or more than
+    /// [`Self::coalesce_bytes`], shares its commit with none, and a load goes another way.
+    #[must_use]
+    pub fn coalesce_rows(mut self, rows: u64) -> Self {
+        self.settings.lane.rows = rows;
+        self
+    }
+
+    /// How many bytes those requests were given as together at most; 8 MiB by default.
+    #[must_use]
+    pub fn coalesce_bytes(mut self, bytes: u64) -> Self {
+        self.settings.lane.bytes = bytes;
+        self
+    }
+
+    /// How many merges run at once, and how many wait for those; 64 and 1,024 by default. One more is refused with
+    /// [`ErrorKind::Overloaded`](crate::ErrorKind::Overloaded), at once.
+    #[must_use]
+    pub fn most_merges(mut self, running: u64, queued: u64) -> Self {
+        (self.settings.limits.running_merges, self.settings.limits.queued_merges) = (running.max(1), queued);
+        self
+    }
+
+    /// How many writes, statements and loads wait or are being published at once, and how many bytes they were given as; 65,536 and 256 MiB
+    /// by default. One more is refused with [`ErrorKind::Overloaded`](crate::ErrorKind::Overloaded), at once.
+    #[must_use]
+    pub fn most_writes(mut self, writes: u64, bytes: u64) -> Self {
+        (self.settings.limits.writes, self.settings.limits.write_bytes) = (writes, bytes);
+        self
+    }
+
     /// Makes a graph: see [`Graph::init`].
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use super::report::{MergeOptions, MergeReport, Resolution, Strategy};
 use super::sides::{Source, look_up, named_bases, sides};
 use super::stage::{StagedTable, StagedTables, stage};
 use super::told::{Merged, Told, again};
+use crate::admission::MergePlace;
 use crate::branch::{At, BranchError, BranchName, Reference};
 use crate::error::{Conflict, Error};
 use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, ParentInfo};
@@ -39,6 +40,8 @@ struct MergeWork {
     /// The commit that has to be the head of its branch still.
     unmoved: Option<ParentInfo>,
     laps: Arc<Laps>,
+    /// It is one of those that run.
+    _place: MergePlace,
 }
 
 impl Graph {
@@ -64,7 +67,8 @@ impl Graph {
     /// fit, or publishing fails.
     ///
     /// # Cancellation
-    /// A dropped call is carried on to its end: the target stays as it was or takes the merge whole.
+    /// A call that is dropped while it waits for others to end ([`GraphBuilder::most_merges`](crate::GraphBuilder::most_merges)) does nothing.
+    /// Afterwards it is carried on to its end: the target stays as it was or takes the merge whole.
     pub async fn merge(&self, source: &str, into: &str, options: MergeOptions) -> Result<MergeReport, Error> {
         if options.delete_source {
             may_be_deleted(source, into)?;
@@ -83,6 +87,7 @@ impl Graph {
         let core = self.core();
         let io = core.store().io().scope();
         let laps = Arc::new(Laps::begin(core.clock()));
+        let place = core.admission().merge().await?;
         let MergeOptions { change, strategies, resolutions, squash, delete_source } = options;
         let reference: Reference = source.parse()?;
         let branch = reference.branch.clone();
@@ -98,6 +103,7 @@ impl Graph {
             squash,
             unmoved,
             laps: laps.clone(),
+            _place: place,
         };
         let (commit, told) = core.publish(into, work, &change).await?;
         laps.lap(|timings| &mut timings.published);

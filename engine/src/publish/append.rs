@@ -23,6 +23,47 @@ pub(crate) enum Landed {
     Theirs(Arc<Record>),
 }
 
+/// Why a record is not known to have landed.
+pub(crate) enum NotLanded {
+    /// It is not there, and never will be.
+    Failed(Error),
+    /// Nobody knows.
+    Unknown(Doubt),
+}
+
+/// What is known of a record of which nobody knows whether it landed.
+#[derive(Debug, Clone)]
+pub(crate) struct Doubt {
+    branch: BranchName,
+    seq: Seq,
+    commit: CommitId,
+    source: Option<Arc<StoreError>>,
+}
+
+impl Doubt {
+    /// The error for one of the requests that the record is to carry out.
+    pub(crate) fn error(&self, options: &ChangeOptions) -> Error {
+        let Self { branch, seq, commit, source } = self.clone();
+        PublishError::OutcomeUnknown { branch, seq, commit, request_id: options.request_id.clone(), source }.into()
+    }
+}
+
+impl NotLanded {
+    /// The error for the one request that the record was to carry out.
+    pub(crate) fn error(self, options: &ChangeOptions) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Unknown(doubt) => doubt.error(options),
+        }
+    }
+}
+
+impl From<Error> for NotLanded {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// Where changes are stored that would have burst their record.
 pub(crate) fn changes_path(object: Ulid) -> Path {
     Path::from_iter(["changes".to_owned(), object.to_string()])
@@ -40,30 +81,36 @@ impl PutInFlight {
     fn get(&self) -> Option<(Seq, CommitId)> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// What is to be said of a request whose task broke: before it put a record it did nothing; after that, nobody knows.
+    pub(crate) fn broken(&self, branch: BranchName, options: &ChangeOptions) -> Error {
+        match self.get() {
+            Some((seq, commit)) => Doubt { branch, seq, commit, source: None }.error(options),
+            None => PublishError::Broken { branch }.into(),
+        }
+    }
 }
 
 impl Core {
-    /// Puts `record` at its position once `files` are durable.
-    ///
-    /// # Errors
-    /// Nothing was published, or [`PublishError::OutcomeUnknown`].
+    /// Puts `record` at its position once `files` are durable; the requests that it carries out learn of it by `in_flight`.
     pub(crate) async fn append(
         &self,
         mut record: Record,
         files: &[Path],
-        in_flight: &PutInFlight,
-    ) -> Result<Landed, Error> {
+        in_flight: &[PutInFlight],
+    ) -> Result<Landed, NotLanded> {
         let name = record.branch.clone();
-        let request_id = record.changes.first().and_then(|change| change.request_id.clone());
+        let set = |put| in_flight.iter().for_each(|request| request.set(put));
         let (bytes, spilled) = self.encode(&mut record)?;
         let staging = self.store().staging();
         fail::fail_point!("publish-before-barrier");
         match &spilled {
-            Some(object) => staging.barrier(&[files, std::slice::from_ref(object)].concat()).await?,
-            None => staging.barrier(files).await?,
+            Some(object) => staging.barrier(&[files, std::slice::from_ref(object)].concat()).await,
+            None => staging.barrier(files).await,
         }
+        .map_err(Error::from)?;
         fail::fail_point!("publish-before-put");
-        in_flight.set(Some((record.seq, record.commit)));
+        set(Some((record.seq, record.commit)));
         let appended = self.authorities().log(&name).append_next(record.seq, bytes).await;
         fail::fail_point!("publish-after-put");
         if let Some(object) = spilled {
@@ -71,21 +118,22 @@ impl Core {
         }
         // Only what proves that the record did not land, and never will, takes it back: whatever breaks after it landed must not
         // be told as nothing.
-        let landed = match appended.inspect_err(|_| in_flight.set(None))? {
+        let landed = match appended.inspect_err(|_| set(None)).map_err(Error::from)? {
             Appended::Ours => Ok(Landed::Ours(Arc::new(record))),
             Appended::Theirs(bytes) => {
-                let found = decode(self.file().graph, &name, record.seq, &bytes)?;
+                let found = decode(self.file().graph, &name, record.seq, &bytes).map_err(Error::from)?;
                 // A tombstone carries the record it replaces: ours, if it was lost sight of for so long.
                 if found.commit == record.commit {
                     Ok(Landed::Ours(Arc::new(record)))
                 } else {
-                    in_flight.set(None);
+                    set(None);
                     Ok(Landed::Theirs(Arc::new(found)))
                 }
             }
             Appended::Unknown(source) => {
                 self.authorities().forget(&name).await;
-                Err(outcome_unknown(name, record.seq, record.commit, request_id, Some(source)).into())
+                let source = Some(Arc::new(source));
+                Err(NotLanded::Unknown(Doubt { branch: name, seq: record.seq, commit: record.commit, source }))
             }
         };
         fail::fail_point!("publish-landed");
@@ -120,20 +168,6 @@ where
     let in_flight = PutInFlight::default();
     match tokio::spawn(work(in_flight.clone())).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(match in_flight.get() {
-            Some((seq, commit)) => outcome_unknown(branch, seq, commit, options.request_id.clone(), None),
-            None => PublishError::Broken { branch },
-        }
-        .into()),
+        Err(_) => Err(in_flight.broken(branch, options)),
     }
-}
-
-fn outcome_unknown(
-    branch: BranchName,
-    seq: Seq,
-    commit: CommitId,
-    request_id: Option<String>,
-    source: Option<StoreError>,
-) -> PublishError {
-    PublishError::OutcomeUnknown { branch, seq, commit, request_id, source }
 }

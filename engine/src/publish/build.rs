@@ -74,9 +74,9 @@ pub(crate) fn absorbing_record(
     stamp: Stamp,
     tables: impl IntoIterator<Item = (TableId, TableVersion)>,
     absorbed: &Absorbed,
-    change: Change,
+    changes: impl IntoIterator<Item = Change>,
 ) -> Record {
-    let mut record = next_record(head, stamp, tables, change);
+    let mut record = next_record(head, stamp, tables, changes);
     record.parents.extend(absorbed.parents.iter().cloned());
     record.lineage = absorbed.lineage.clone();
     if let Some((hash, catalog)) = &absorbed.schema {
@@ -94,7 +94,7 @@ pub(crate) fn next_record(
     head: &Record,
     stamp: Stamp,
     tables: impl IntoIterator<Item = (TableId, TableVersion)>,
-    change: Change,
+    changes: impl IntoIterator<Item = Change>,
 ) -> Record {
     let mut record = Record {
         format: FORMAT,
@@ -118,13 +118,13 @@ pub(crate) fn next_record(
         extensions: head.extensions.clone(),
     };
     record.tables.extend(tables);
-    add_change(&mut record, change);
+    changes.into_iter().for_each(|change| add_change(&mut record, change));
     record
 }
 
 /// The record that ends the life of the branch whose head is `head`.
 pub(crate) fn deleting_record(head: &Record, stamp: Stamp, change: Change) -> Record {
-    let mut record = next_record(head, stamp, [], change);
+    let mut record = next_record(head, stamp, [], [change]);
     record.tables.clear();
     record.extensions = Extensions::default();
     record.deleted = true;
@@ -218,7 +218,7 @@ mod tests {
         let stamp = Stamp { commit: CommitId::from_bytes([9; 16]), time: Timestamp(50) };
         let plain = || change(&ChangeOptions::default());
         let life = IncarnationId::from_bytes([5; 16]);
-        let next = next_record(&head, stamp, [(table(2), version(7))], plain());
+        let next = next_record(&head, stamp, [(table(2), version(7))], [plain()]);
         let fork = creating_record(&BranchName::main(), &head, Some(&record(7)), life, stamp, plain());
         assert_eq!((&next.extensions, &fork.extensions), (&told, &told));
         assert!(deleting_record(&head, stamp, plain()).extensions.is_empty(), "no snapshot, nothing to tell of it");
@@ -233,7 +233,7 @@ mod tests {
         let mut head = record(4);
         head.tables = [(table(1), version(1)), (table(2), version(2))].into();
         let stamp = Stamp { commit: CommitId::from_bytes([9; 16]), time: Timestamp(50) };
-        let next = next_record(&head, stamp, [(table(2), version(7))], change(&request("r")));
+        let next = next_record(&head, stamp, [(table(2), version(7))], [change(&request("r"))]);
         assert!(next.follows(&head));
         assert_eq!(next.tables, [(table(1), version(1)), (table(2), version(7))].into());
         assert_eq!(next.requests.find(RequestHash::of("r")), Some((Seq(5), 0)));

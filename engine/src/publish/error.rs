@@ -1,5 +1,7 @@
 //! Why a publish did not happen, or cannot be said to have.
 
+use std::sync::Arc;
+
 use crate::branch::BranchName;
 use crate::error::{Classify, ErrorKind};
 use crate::ids::{CommitId, Seq};
@@ -46,7 +48,7 @@ pub enum PublishError {
         request_id: Option<String>,
         /// What the store said.
         #[source]
-        source: Option<StoreError>,
+        source: Option<Arc<StoreError>>,
     },
     /// The task that published ended early, before it put a record.
     #[error("publishing to `{branch}` failed within Pleach; nothing was published")]

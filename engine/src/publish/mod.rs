@@ -18,7 +18,9 @@ mod build;
 mod contention;
 mod error;
 mod fingerprint;
+mod land;
 mod lineage;
+mod outcome;
 mod patience;
 mod run;
 #[cfg(test)]
@@ -38,12 +40,13 @@ use crate::schema::Catalog;
 use crate::table::{StagedVersion, TableVersion};
 
 pub(crate) use absorb::Absorbed;
-pub(crate) use append::{Landed, PutInFlight, changes_path, detached};
+pub(crate) use append::{Landed, NotLanded, PutInFlight, changes_path, detached};
 #[cfg(test)]
 pub(crate) use build::next_record;
 pub(crate) use build::{NewChange, Stamp, creating_record, deleting_record};
 pub use error::PublishError;
 pub(crate) use fingerprint::{Fingerprint, Fingerprinter};
+pub(crate) use land::{Course, Landing, Staged, Terms, files_of};
 pub(crate) use lineage::{ChunkCache, chunk_cache, chunk_path};
 pub(crate) use patience::Patience;
 

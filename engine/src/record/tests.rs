@@ -209,7 +209,7 @@ fn four_hundred_tables_and_five_thousand_requests_keep_publishing() {
         let stamp =
             Stamp { commit: CommitId::from_bytes(u128::from(number).to_be_bytes()), time: head.time.plus_micros(1) };
         let change = Change { request_id: request(&name).request_id, ..sample().changes.remove(0) };
-        let mut next = next_record(&head, stamp, [(ids(1), version(number))], change);
+        let mut next = next_record(&head, stamp, [(ids(1), version(number))], [change]);
         let fitted = next.fit(|| ulid::Ulid::from_bytes([9; 16])).unwrap_or_else(|error| panic!("{number}: {error}"));
         objects += usize::from(fitted.spilled.is_some());
         fewest = fewest.min(next.requests.len());

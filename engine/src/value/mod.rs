@@ -19,6 +19,7 @@ mod text;
 
 pub(crate) use arithmetic::{NoResult, arithmetic, as_float, negate};
 pub(crate) use arrow::arrow_field;
+pub(crate) use canonical::encode;
 pub(crate) use column_builder::ColumnBuilder;
 pub(crate) use column_reader::{ColumnReader, read_value};
 pub(crate) use compare::{compare, equal};

@@ -1,27 +1,29 @@
 //! Writes by key: a handful of rows to put or delete, as one change.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Core, Graph, TableCounts};
+use crate::graph::{ChangeInfo, ChangeOptions, CommitInfo, Graph, TableCounts};
 use crate::ids::ChangeId;
-use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
+use crate::lane::{Answer, Coalesce, Drafted, Undone, Weight};
+use crate::publish::{Fingerprint, Fingerprinter, Snapshot};
 use crate::record::ChangeKind;
+use crate::schema::SchemaHash;
 use crate::store::IoStats;
 use crate::syntax::nearest;
 use crate::value::Value;
 use crate::write::chunk::Chunk;
-use crate::write::evaluate::evaluate;
 use crate::write::facts::What;
+use crate::write::footprint::Footprint;
 use crate::write::input::{Input, InputBuilder};
 use crate::write::jsonl::{EdgeIds, LineParser, key_part};
 use crate::write::shape::Shapes;
 use crate::write::violation::Violation;
-use crate::write::{Outcome, WriteError};
+use crate::write::{Counts, Outcome, WriteError};
 
 /// What violations call the input of a write.
 const SOURCE: &str = "write";
@@ -102,6 +104,15 @@ impl Write {
         self
     }
 
+    /// Bytes of what was given.
+    fn bytes(&self) -> u64 {
+        let bytes = |operation: &Operation| match operation {
+            Operation::Put { line, .. } => line.len(),
+            Operation::Delete { table, key, .. } => table.len() + key.iter().map(String::len).sum::<usize>(),
+        };
+        self.operations.iter().map(bytes).sum::<usize>() as u64
+    }
+
     /// How many operations it has.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -120,6 +131,8 @@ impl Write {
 pub struct WriteReport {
     /// `None`: nothing changed, nothing was published.
     pub commit: Option<CommitInfo>,
+    /// Which change of the commit it is, counted from 0: writes that came at the same time may share a commit.
+    pub change: usize,
     /// By table name.
     pub tables: BTreeMap<String, TableCounts>,
     /// The request id had taken effect before; commit and tables are those of then.
@@ -130,20 +143,35 @@ pub struct WriteReport {
 
 /// A write to be evaluated. Rows are read anew for each head: they are few, and the schema may have changed.
 struct KeyedWork {
-    core: Arc<Core>,
     write: Write,
     change: ChangeId,
     ids: EdgeIds,
+    /// What was read for a schema: it may be needed again.
+    read: Mutex<Option<(SchemaHash, Arc<Input>)>>,
 }
 
 #[async_trait]
-impl Work for KeyedWork {
+impl Coalesce for KeyedWork {
+    type Draft = ();
     type Report = Outcome;
 
-    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Outcome>, Error> {
-        let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
-        let input = Arc::new(self.input(&shapes)?);
-        Ok(evaluate(&self.core, at, &input, ChangeKind::Write).await?.map(Outcome::now))
+    fn weight(&self) -> Weight {
+        Weight { rows: self.write.len() as u64, bytes: self.write.bytes() }
+    }
+
+    async fn draft(&self, at: &Snapshot, shapes: &Arc<Shapes>) -> Result<Drafted<()>, Undone> {
+        let schema = at.record.schema;
+        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let input = match known.filter(|(known, _)| *known == schema) {
+            Some((_, input)) => input,
+            None => Arc::new(self.input(shapes).map_err(Undone::by_schema)?),
+        };
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some((schema, input.clone()));
+        Ok(Drafted { input, touched: Footprint::default(), reads: BTreeSet::new(), draft: () })
+    }
+
+    fn report(&self, (): (), counts: Counts) -> Outcome {
+        Outcome::now(counts)
     }
 
     fn kind(&self) -> ChangeKind {
@@ -288,13 +316,18 @@ impl Graph {
     /// # Errors
     /// [`WriteError::Refused`] if operations do not fit the schema or the result would break a rule, with all violations; the line of a
     /// violation is the number of the operation. Otherwise if publishing fails.
+    ///
+    /// # Cancellation
+    /// A call that is dropped before its turn comes does nothing. Afterwards it is carried on to its end: all of it happens, or none of it.
     pub async fn write(&self, branch: &str, write: Write, options: ChangeOptions) -> Result<WriteReport, Error> {
         let core = self.core();
         let io = core.store().io().scope();
         let change = ChangeId::new(core.clock().ulid());
         let ids = EdgeIds::new(core.clock().ulid());
-        let work = KeyedWork { core: core.clone(), write, change, ids };
-        let (commit, Outcome { tables, repeated }) = core.publish(branch, work, &options).await?;
-        Ok(WriteReport { commit, tables, repeated, io: io.finish() })
+        let place = core.admission().write(write.bytes())?;
+        let work = KeyedWork { write, change, ids, read: Mutex::default() };
+        let Answer { commit, change, report } = core.coalesce(branch, work, &options, place).await?;
+        let Outcome { tables, repeated } = report;
+        Ok(WriteReport { commit, change, tables, repeated, io: io.finish() })
     }
 }

@@ -1,26 +1,30 @@
 //! Loading: an input of any size becomes one commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use async_trait::async_trait;
 
 use crate::branch::BranchName;
 use crate::error::Error;
 use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, TableCounts};
 use crate::ids::ChangeId;
+use crate::lane::{Answer, Coalesce, Drafted, Undone, Weight};
 use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::record::ChangeKind;
 use crate::schema::SchemaHash;
 use crate::store::IoStats;
 use crate::write::evaluate::evaluate;
 use crate::write::facts::What;
+use crate::write::footprint::Footprint;
 use crate::write::hashed::Hashed;
 use crate::write::input::{Input, InputBuilder, read_lines};
 use crate::write::jsonl::EdgeIds;
 use crate::write::shape::Shapes;
-use crate::write::{Outcome, WriteError};
+use crate::write::spool::Spooled;
+use crate::write::{Counts, Outcome, WriteError};
 
 /// How a load treats rows whose key exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,6 +54,8 @@ impl LoadMode {
 pub struct LoadReport {
     /// `None`: nothing changed, nothing was published.
     pub commit: Option<CommitInfo>,
+    /// Which change of the commit it is, counted from 0: small loads that came at the same time may share a commit.
+    pub change: usize,
     /// By table name; tables that nothing was read for and nothing happened to are left out.
     pub tables: BTreeMap<String, TableCounts>,
     /// The request id had taken effect before; commit and tables are those of then.
@@ -75,10 +81,7 @@ impl Work for LoadWork {
     type Report = Outcome;
 
     async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Outcome>, Error> {
-        if at.record.schema != self.schema {
-            let source_name = self.input.source.to_string();
-            return Err(WriteError::SchemaChanged { branch: self.branch.clone(), source_name }.into());
-        }
+        self.expect_schema(at)?;
         Ok(evaluate(&self.core, at, &self.input, ChangeKind::Load).await?.map(Outcome::now))
     }
 
@@ -98,6 +101,61 @@ impl Work for LoadWork {
 
     fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Outcome {
         Outcome::before(change)
+    }
+}
+
+/// A load that is no more than what shares commits with others.
+#[async_trait]
+impl Coalesce for LoadWork {
+    type Draft = ();
+    type Report = Outcome;
+
+    fn weight(&self) -> Weight {
+        let batches = self.input.rows.values().filter_map(|rows| match rows {
+            Spooled::Memory(batches) => Some(batches),
+            Spooled::File { .. } => None,
+        });
+        let bytes: usize = batches.flatten().map(RecordBatch::get_array_memory_size).sum();
+        let rows = self.input.read.values().sum::<u64>() + self.input.violations.untyped;
+        Weight { rows, bytes: bytes as u64 }
+    }
+
+    async fn draft(&self, at: &Snapshot, _: &Arc<Shapes>) -> Result<Drafted<()>, Undone> {
+        self.expect_schema(at).map_err(Undone::by_schema)?;
+        let input = self.input.clone();
+        Ok(Drafted { input, touched: Footprint::default(), reads: BTreeSet::new(), draft: () })
+    }
+
+    fn report(&self, (): (), counts: Counts) -> Outcome {
+        Outcome::now(counts)
+    }
+
+    fn kind(&self) -> ChangeKind {
+        ChangeKind::Load
+    }
+
+    fn asks(&self) -> Option<Fingerprint> {
+        self.asks
+    }
+
+    fn replay(&self, _: &CommitInfo, change: &ChangeInfo) -> Outcome {
+        Outcome::before(change)
+    }
+}
+
+impl LoadWork {
+    fn expect_schema(&self, at: &Snapshot) -> Result<(), WriteError> {
+        if at.record.schema == self.schema {
+            return Ok(());
+        }
+        let source_name = self.input.source.to_string();
+        Err(WriteError::SchemaChanged { branch: self.branch.clone(), source_name })
+    }
+
+    /// Whether it may share a commit: it is small, and takes no rows away that it does not name.
+    fn is_small(&self) -> bool {
+        let in_memory = self.input.rows.values().all(|rows| matches!(rows, Spooled::Memory(_)));
+        in_memory && self.input.overwrite.is_empty() && self.core.settings().lane.admit(Coalesce::weight(self))
     }
 }
 
@@ -139,6 +197,7 @@ impl Graph {
     ) -> Result<LoadReport, Error> {
         let core = self.core();
         let io = core.store().io().scope();
+        let place = core.admission().write(0)?;
         let at = core.snapshot(branch).await?;
         let shapes = Arc::new(Shapes::new(&at.catalog, |table| core.layout(&at, table))?);
         let change = ChangeId::new(core.clock().ulid());
@@ -153,8 +212,14 @@ impl Graph {
         })?;
         let input = Arc::new(input);
         let work = LoadWork { core: core.clone(), branch: branch.to_owned(), schema: at.record.schema, input, asks };
-        let (commit, Outcome { tables, repeated }) = core.publish(branch, work, &options).await?;
-        Ok(LoadReport { commit, tables, repeated, io: io.finish() })
+        let (commit, change, Outcome { tables, repeated }) = if work.is_small() {
+            let Answer { commit, change, report } = core.coalesce(branch, work, &options, place).await?;
+            (commit, change, report)
+        } else {
+            let (commit, report) = core.publish(branch, work, &options).await?;
+            (commit, 0, report)
+        };
+        Ok(LoadReport { commit, change, tables, repeated, io: io.finish() })
     }
 }
 

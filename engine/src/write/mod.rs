@@ -4,18 +4,19 @@
 //! looks up what a snapshot says about the same digests, groups all facts by digest and decides on the groups. The same path serves
 //! one row and a hundred million, and a node with all their edges: facts and rows go to temporary files when they outgrow memory.
 
-mod chunk;
+pub(crate) mod chunk;
 mod decide;
 mod error;
 mod evaluate;
 pub(crate) mod external;
 pub(crate) mod facts;
 mod findings;
+pub(crate) mod footprint;
 #[cfg(test)]
 pub(crate) mod forge;
 pub(crate) mod groups;
 mod hashed;
-mod input;
+pub(crate) mod input;
 mod jsonl;
 mod keyed;
 mod load;
@@ -26,6 +27,7 @@ pub(crate) mod row;
 pub(crate) mod shape;
 pub(crate) mod spill;
 mod spool;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -38,7 +40,8 @@ use outcome::Outcome;
 pub use violation::{Reason, Violation, Violations};
 
 pub(crate) use chunk::rows_batch;
-pub(crate) use evaluate::Counts;
+pub(crate) use evaluate::{Counts, Refused, Verdict, judge, read_set};
 pub(crate) use jsonl::{EdgeIds, broken_checks};
 pub(crate) use keyed::read_key;
-pub(crate) use typed::{TypedOperation, write_typed};
+pub(crate) use stage::stage_all;
+pub(crate) use typed::{TypedOperation, typed_input};

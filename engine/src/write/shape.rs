@@ -25,6 +25,8 @@ pub(crate) struct Shapes {
 /// Tuples of some columns of one table that are compared with one another.
 #[derive(Debug)]
 pub(crate) struct Space {
+    /// The table's index.
+    pub table: usize,
     /// Indices into its layout.
     pub columns: Vec<usize>,
 }
@@ -107,6 +109,12 @@ impl Shapes {
         self.by_name.get(name).copied()
     }
 
+    /// The spaces of those ends of edges that may be nodes of a table.
+    pub(crate) fn ends_at(&self, node: usize) -> impl Iterator<Item = usize> {
+        let ends = self.tables.iter().filter_map(|shape| shape.ends).flat_map(|ends| [ends.from, ends.to]);
+        ends.filter(move |end| end.node == node).map(|end| end.space)
+    }
+
     /// The names of all tables.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().map(TableShape::name)
@@ -132,7 +140,7 @@ impl TableShape {
             .map(|i| column(Role::Property(i)).ok_or_else(|| fault(format!("property {i} has no column"))))
             .collect::<Result<Vec<_>, _>>()?;
         let mut space = |columns: Vec<usize>| {
-            spaces.push(Space { columns });
+            spaces.push(Space { table: index, columns });
             spaces.len() - 1
         };
         let key = space(layout.key_columns());

@@ -25,7 +25,7 @@ const DDL: &str = "
     CREATE REL TABLE Paid (FROM Person TO Person, cents INT64 NOT NULL, MULTI);
 ";
 
-fn shapes() -> Arc<Shapes> {
+pub(super) fn shapes() -> Arc<Shapes> {
     let catalog = parse_ddl(DDL, &Clock::manual(Timestamp(0), 1)).unwrap();
     Arc::new(Shapes::new(&catalog, |table| Layout::new(&catalog, table)).unwrap())
 }

@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::graph::Core;
 use crate::ids::ChangeId;
-use crate::publish::{Evaluation, Snapshot};
-use crate::record::ChangeKind;
 use crate::value::Value;
 use crate::write::WriteError;
 use crate::write::chunk::Chunk;
-use crate::write::evaluate::{Counts, evaluate};
 use crate::write::facts::What;
 use crate::write::input::{Input, InputBuilder, Numbering};
 use crate::write::jsonl::{Parsed, break_rules_alone};
@@ -47,19 +43,16 @@ pub(crate) enum TypedOperation {
     Nothing,
 }
 
-/// Evaluates operations against `at`, by all rules, and stages what they change. The line of a violation is the number of the operation,
-/// counted from 1.
+/// Operations as an input: the same however often it is evaluated. The line of a violation is the number of the operation, counted from 1.
 ///
 /// # Errors
-/// [`WriteError::Refused`] with all violations, or what went wrong while rows were looked up or staged.
-pub(crate) async fn write_typed(
-    core: &Arc<Core>,
-    at: &Snapshot,
+/// If temporary files cannot be written.
+pub(crate) async fn typed_input(
     shapes: &Arc<Shapes>,
     source: &str,
     change: ChangeId,
     operations: Vec<TypedOperation>,
-) -> Result<Evaluation<Counts>, Error> {
+) -> Result<Arc<Input>, Error> {
     let builder = InputBuilder::new(shapes.clone(), source.into(), change);
     let source: Arc<str> = source.into();
     let gathering = tokio::task::spawn_blocking(move || gather(builder, &source, change, operations));
@@ -67,8 +60,7 @@ pub(crate) async fn write_typed(
         source_name: "the statement".into(),
         reason: e.to_string(),
     };
-    let input = Arc::new(gathering.await.map_err(died)??);
-    evaluate(core, at, &input, ChangeKind::Write).await
+    Ok(Arc::new(gathering.await.map_err(died)??))
 }
 
 fn gather(

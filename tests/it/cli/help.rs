@@ -18,6 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["optimize"],
     &["log"],
     &["show"],
+    &["outcome"],
     &["schema", "show"],
     &["schema", "plan"],
     &["schema", "apply"],

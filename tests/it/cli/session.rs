@@ -14,7 +14,7 @@ fn fields(value: &Value) -> Vec<&str> {
 }
 
 const COMMIT: [&str; 9] = ["branch", "changes", "id", "incarnation", "parents", "ref", "rows", "seq", "time"];
-const CHANGE: [&str; 7] = ["author", "author_time", "id", "kind", "message", "request_id", "tables"];
+const CHANGE: [&str; 8] = ["author", "author_time", "id", "kind", "message", "ref", "request_id", "tables"];
 const COUNTS: [&str; 6] = ["duplicates", "inserted", "read", "removed", "unchanged", "updated"];
 
 #[test]
@@ -40,7 +40,7 @@ fn commits_have_one_shape_everywhere() {
 fn a_load_counts_what_it_did() {
     let sandbox = people();
     let report = sandbox.ok(&["load", "rows.jsonl", "--mode", "upsert", "--json"]).json();
-    assert_eq!(fields(&report), ["commit", "io", "repeated", "tables"]);
+    assert_eq!(fields(&report), ["change", "commit", "io", "repeated", "tables"]);
     assert_eq!(report["commit"], Value::Null, "equal rows are no change");
     assert_eq!(report["tables"]["Person"]["unchanged"], 2);
     sandbox.file("more.jsonl", "{\"table\":\"Person\",\"data\":{\"id\":\"ada\",\"name\":\"Ada L.\"}}\n");
@@ -209,4 +209,20 @@ fn people_get_plain_tables() {
     assert!(!log.contains('\u{1b}') && !show.contains('\u{1b}'), "no escapes without a terminal");
     let list = sandbox.ok(&["branch", "list"]).stdout;
     assert!(list.lines().any(|line| line.starts_with("main") && line.contains("main@1")), "{list}");
+}
+
+#[test]
+fn what_became_of_a_request_is_told_by_its_id() {
+    let sandbox = kit::cli::Sandbox::with_graph("CREATE NODE TABLE P (id INT64 PRIMARY KEY);");
+    let create = sandbox.ok(&["run", "CREATE (:P {id: 1})", "--request-id", "r-1", "--json"]);
+    assert_eq!(create.json()["change"], "main@1#0");
+    let told = sandbox.ok(&["outcome", "r-1", "--json"]).json();
+    assert_eq!((told["change"].as_str(), told["commit"]["ref"].as_str()), (Some("main@1#0"), Some("main@1")));
+    assert_eq!(told["commit"]["changes"][0]["ref"], "main@1#0");
+    let text = sandbox.ok(&["outcome", "r-1"]).stdout;
+    assert!(text.contains("change  main@1#0 ") && text.contains("request r-1"), "{text}");
+    assert_eq!(sandbox.fails(1, &["outcome", "r-2", "--json"]).error()["code"], "request-not-found");
+    let shown = sandbox.ok(&["show", "main@1#0", "--json"]).json();
+    assert_eq!(shown["changes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(sandbox.fails(1, &["show", "main@1#1", "--json"]).error()["code"], "change-not-found");
 }

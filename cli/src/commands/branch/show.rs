@@ -21,7 +21,7 @@ pub(super) async fn run(args: Args, context: &Context) -> Result<(), Failure> {
     if context.json() {
         output::json(&Branch::from(&branch))?;
     } else {
-        output::text(&commit_text::full(&branch.head))?;
+        output::text(&commit_text::full(&branch.head, None))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod fault;
 mod fetch;
 mod overlay;
 mod property;
+mod reads;
 mod rows;
 mod run;
 #[cfg(test)]

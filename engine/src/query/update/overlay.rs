@@ -107,6 +107,11 @@ impl Overlay {
         self.has_deleted
     }
 
+    /// The rows of which something is known by now.
+    pub(super) fn known_rows(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.rows.keys().copied()
+    }
+
     /// Takes in what a look-up has found under a key, unless more is known already.
     pub(super) fn learn(&mut self, id: RowId, stored: Option<Row>) {
         self.bytes += ENTRY_BYTES + stored.as_ref().map_or(0, row_weight);

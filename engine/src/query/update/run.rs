@@ -6,6 +6,7 @@ use crate::branch::BranchName;
 use crate::error::Error;
 use crate::graph::{ChangeOptions, CommitInfo, Graph, TableCounts};
 use crate::ids::ChangeId;
+use crate::lane::Answer;
 use crate::query::{CypherValue, Params, QueryError};
 use crate::store::IoStats;
 use crate::syntax::{ClauseKind, Problem, Statement, parse_statement};
@@ -18,6 +19,8 @@ use super::work::{Returned, UpdateWork};
 pub struct RunReport {
     /// `None`: nothing changed, nothing was published.
     pub commit: Option<CommitInfo>,
+    /// Which change of the commit it is, counted from 0: statements that came at the same time may share a commit.
+    pub change: usize,
     /// What happened to each table, by its name; tables that nothing happened to are left out.
     pub tables: BTreeMap<String, TableCounts>,
     /// The names of what the statement returns; none without `RETURN`.
@@ -60,7 +63,7 @@ impl Graph {
     /// if publishing fails. In each case nothing was written.
     ///
     /// # Cancellation
-    /// A dropped call is carried on to its end.
+    /// A call that is dropped before its turn comes does nothing. Afterwards it is carried on to its end.
     pub async fn run(
         &self,
         branch: &str,
@@ -72,6 +75,7 @@ impl Graph {
         let io = core.store().io().scope();
         let parsed = parse_statement(statement).map_err(|findings| QueryError::refused(statement, findings))?;
         let mut report = if updates(&parsed) && !parsed.explain {
+            let place = core.admission().write(statement.len() as u64)?;
             let work = UpdateWork {
                 core: core.clone(),
                 text: statement.to_owned(),
@@ -82,11 +86,11 @@ impl Graph {
                 change: ChangeId::new(core.clock().ulid()),
                 edge_ids: EdgeIds::new(core.clock().ulid()),
             };
-            let (commit, done) = core.publish(branch, work, &options).await?;
+            let Answer { commit, change, report: done } = core.coalesce(branch, work, &options, place).await?;
             let repeated = done.returned.is_none();
             let Returned { columns, rows } = done.returned.unwrap_or_default();
             let (tables, warnings) = (done.tables, done.warnings);
-            RunReport { commit, tables, columns, rows, repeated, warnings, io: IoStats::default() }
+            RunReport { commit, change, tables, columns, rows, repeated, warnings, io: IoStats::default() }
         } else {
             self.read(branch, statement, params, &options).await?
         };

@@ -17,24 +17,27 @@ use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::graph::{ChangeInfo, CommitInfo, Core};
 use crate::ids::{ChangeId, TableId};
-use crate::publish::{Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
+use crate::lane::{Coalesce, Drafted, Undone, Weight};
+use crate::publish::{Fingerprint, Fingerprinter, Snapshot};
 use crate::query::bind::bind;
-use crate::query::bound::{Body, Output, Plan, Statement, VarId};
+use crate::query::bound::{Body, Output, Plan, Statement, Update, VarId};
 use crate::query::eval::EvalContext;
 use crate::query::exec::{QueryContext, rows};
-use crate::query::memory::Account;
+use crate::query::memory::{Account, weight};
 use crate::query::output::Looks;
 use crate::query::run::warnings_of;
 use crate::query::{CypherValue, Params};
 use crate::record::ChangeKind;
 use crate::syntax::{self, Problem, Span};
+use crate::write::footprint::Footprint;
 use crate::write::shape::Shapes;
-use crate::write::{Counts, EdgeIds, TypedOperation, write_typed};
+use crate::write::{Counts, EdgeIds, TypedOperation, typed_input};
 
 use super::apply::Apply;
 use super::error::UpdateError;
 use super::evaluator::Evaluator;
 use super::overlay::Overlay;
+use super::reads::{all_of, reads_of};
 use super::uses::used_after_reading;
 use super::working::Working;
 
@@ -71,25 +74,53 @@ pub(super) struct Returned {
     pub(super) rows: Vec<Vec<CypherValue>>,
 }
 
+/// What is kept of a statement that was read and done until it is judged.
+#[derive(Debug)]
+pub(super) struct Applied {
+    returned: Returned,
+    warnings: Vec<Problem>,
+    /// What in the text asks for each operation.
+    spans: Vec<Span>,
+    /// Holds the operations until they are written.
+    _account: Account,
+}
+
 #[async_trait]
-impl Work for UpdateWork {
+impl Coalesce for UpdateWork {
+    type Draft = Applied;
     type Report = Done;
 
-    async fn evaluate(&self, at: &Snapshot) -> Result<Evaluation<Done>, Error> {
-        let statement = Arc::new(bind(&self.text, &self.parsed, &at.catalog, &self.params)?);
-        let shapes = Arc::new(Shapes::new(&at.catalog, |table| self.core.layout(at, table))?);
-        // The account holds the operations until they are written.
-        let (operations, spans, returned, _account) = self.apply(at, &statement, &shapes).await?;
-        let outcome = write_typed(&self.core, at, &shapes, SOURCE, self.change, operations).await;
-        let mut evaluation = outcome.map_err(|error| self.place(error, &spans))?;
-        if let Evaluation::Staged { reads, .. } = &mut evaluation {
-            reads.extend(patterns_of(&statement));
-        }
-        Ok(evaluation.map(|tables| Done {
-            tables,
-            returned: Some(returned),
-            warnings: warnings_of(&statement, &self.text),
-        }))
+    fn weight(&self) -> Weight {
+        let params = self.params.names().filter_map(|name| self.params.get(name)).map(weight);
+        Weight { rows: 0, bytes: (self.text.len() + params.sum::<usize>()) as u64 }
+    }
+
+    async fn draft(&self, at: &Snapshot, shapes: &Arc<Shapes>) -> Result<Drafted<Applied>, Undone> {
+        let bound = bind(&self.text, &self.parsed, &at.catalog, &self.params);
+        let statement = Arc::new(bound.map_err(Undone::by_schema)?);
+        let Body::Update(update) = &statement.body else {
+            return Err(Undone::by_schema(UpdateError::NothingToDo));
+        };
+        let reads = patterns_of(&statement);
+        let undone = |error| Undone { error, touched: all_of(&statement, update, shapes), reads: reads.clone() };
+        let (operations, draft, touched) = self.apply(at, &statement, update, shapes).await.map_err(undone)?;
+        let input = typed_input(shapes, SOURCE, self.change, operations).await.map_err(undone)?;
+        Ok(Drafted { input, touched, reads, draft })
+    }
+
+    /// Tells what breaks rules by the lines of the statement that ask for it.
+    fn refusal(&self, draft: &Applied, error: Error) -> Error {
+        let Some(violations) = error.violations() else { return error };
+        let line_of = |operation: u64| {
+            let span = draft.spans.get(usize::try_from(operation.checked_sub(1)?).ok()?)?;
+            Some(self.text.get(..span.start)?.matches('\n').count() as u64 + 1)
+        };
+        let violations = Box::new(violations.clone().with_lines(line_of));
+        UpdateError::Refused { violations }.into()
+    }
+
+    fn report(&self, draft: Applied, tables: Counts) -> Done {
+        Done { tables, returned: Some(draft.returned), warnings: draft.warnings }
     }
 
     fn kind(&self) -> ChangeKind {
@@ -112,14 +143,14 @@ impl Work for UpdateWork {
 }
 
 impl UpdateWork {
-    /// Reads and does the statement: its operations, what in the text asks for each, and what it returns.
+    /// Reads and does the statement: its operations, what is kept of it, and what it read.
     async fn apply(
         &self,
         at: &Snapshot,
         statement: &Arc<Statement>,
+        update: &Update,
         shapes: &Arc<Shapes>,
-    ) -> Result<(Vec<TypedOperation>, Vec<Span>, Returned, Account), Error> {
-        let Body::Update(update) = &statement.body else { return Err(UpdateError::NothingToDo.into()) };
+    ) -> Result<(Vec<TypedOperation>, Applied, Footprint), Error> {
         let context = Arc::new(EvalContext::new(at.catalog.clone(), self.now, self.seed));
         let cx = QueryContext::new(&self.core, at, &self.text, statement.clone(), context.clone());
         let used = used_after_reading(update);
@@ -150,19 +181,10 @@ impl UpdateWork {
             }
             None => Returned::default(),
         };
+        let touched = reads_of(update, &apply.overlay);
         let (operations, spans) = apply.overlay.finish();
-        Ok((operations, spans, returned, apply.account))
-    }
-
-    /// Tells what breaks rules by the lines of the statement that ask for it.
-    fn place(&self, error: Error, spans: &[Span]) -> Error {
-        let Some(violations) = error.violations() else { return error };
-        let line_of = |operation: u64| {
-            let span = spans.get(usize::try_from(operation.checked_sub(1)?).ok()?)?;
-            Some(self.text.get(..span.start)?.matches('\n').count() as u64 + 1)
-        };
-        let violations = Box::new(violations.clone().with_lines(line_of));
-        UpdateError::Refused { violations }.into()
+        let warnings = warnings_of(statement, &self.text);
+        Ok((operations, Applied { returned, warnings, spans, _account: apply.account }, touched))
     }
 }
 
