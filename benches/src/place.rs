@@ -11,7 +11,7 @@ use serde_json::json;
 #[derive(Debug)]
 pub enum Place {
     /// Memory, with a wait in front of each request.
-    Memory(World),
+    Memory(Box<World>),
     /// A real S3 server behind a proxy that holds back what it answers.
     S3(Box<OnServer>),
 }
@@ -27,7 +27,7 @@ impl Place {
     /// Memory of its own.
     #[must_use]
     pub fn memory() -> Self {
-        Self::Memory(World::new())
+        Self::Memory(Box::new(World::new()))
     }
 
     /// A prefix of its own on the server that `tests/s3/with-s3` started; none if there is none.

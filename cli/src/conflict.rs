@@ -23,6 +23,16 @@ pub(crate) struct Conflict<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Json<'a>>,
     with: Vec<Row<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Schema>,
+}
+
+/// What is in conflict of a schema, the rows that are concerned, and what may be chosen.
+#[derive(Debug, Serialize)]
+struct Schema {
+    reason: &'static str,
+    rows: Option<u64>,
+    choices: &'static [&'static str],
 }
 
 #[derive(Debug, Serialize)]
@@ -57,13 +67,22 @@ impl<'a> From<&'a pleach::Conflict> for Conflict<'a> {
             source: json(&conflict.source),
             target: json(&conflict.target),
             with: conflict.with.iter().map(|row| Row { table: &row.table, key: Json::new(&row.key) }).collect(),
+            schema: conflict.schema.map(|schema| Schema {
+                reason: schema.reason.as_str(),
+                rows: schema.rows,
+                choices: schema.reason.choices(),
+            }),
         }
     }
 }
 
-/// Whether all of them can be settled row by row.
-pub(crate) fn are_of_rows(conflicts: &[pleach::Conflict]) -> bool {
-    conflicts.iter().all(|conflict| conflict.key.is_some())
+/// Whether all of them can be settled by resolutions.
+pub(crate) fn can_be_settled(conflicts: &[pleach::Conflict]) -> bool {
+    let can = |conflict: &pleach::Conflict| match &conflict.schema {
+        Some(schema) => !schema.reason.choices().is_empty(),
+        None => conflict.key.is_some(),
+    };
+    conflicts.iter().all(can)
 }
 
 /// What a conflict is about, then what the base and both sides have, a line each.
@@ -76,9 +95,16 @@ pub(crate) fn text(number: usize, conflict: &pleach::Conflict) -> String {
     let sides = [("base", &conflict.base), ("source", &conflict.source), ("target", &conflict.target)];
     for (side, value) in sides {
         if let Some(value) = value {
-            let value = if of_row && value == "null" { "no row".to_owned() } else { shown(value) };
+            let value = match (value.as_str(), conflict.schema.is_some()) {
+                ("null", true) => "nothing".to_owned(),
+                ("null", false) if of_row => "no row".to_owned(),
+                _ => shown(value),
+            };
             lines.push(format!("     {side:<8}{value}"));
         }
+    }
+    if let Some(schema) = conflict.schema.filter(|schema| !schema.reason.choices().is_empty()) {
+        lines.push(format!("     choices {}", schema.reason.choices().join(", ")));
     }
     lines.join("\n")
 }

@@ -213,7 +213,7 @@ struct Shape<'a> {
 fn engine_hint(error: &pleach::Error) -> Option<String> {
     let hint = error.hint()?;
     let conflicts = error.conflicts();
-    if conflicts.is_empty() || !conflict::are_of_rows(conflicts) {
+    if conflicts.is_empty() || !conflict::can_be_settled(conflicts) {
         return Some(hint);
     }
     Some(format!(

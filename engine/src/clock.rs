@@ -273,7 +273,7 @@ mod tests {
     async fn who_sleeps_by_a_simulated_clock_goes_on_when_it_was_moved_so_far() {
         let clock = Clock::simulated(Timestamp(0), 7);
         let begun = clock.instant();
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         let mut sleep = Box::pin(clock.sleep(hour));
         assert!(futures::poll!(&mut sleep).is_pending());
         clock.advance(hour / 2);

@@ -213,6 +213,9 @@ pub struct Conflict {
     /// What else is concerned: the edges of a deleted node, which are settled with it; the row that has the same unique value; the node
     /// that an edge lacks.
     pub with: Vec<RowName>,
+    /// What is in conflict, where it is the schema: then base, source and target tell what each of them declares, as text, or null where it
+    /// declares nothing there.
+    pub schema: Option<SchemaConflict>,
 }
 
 /// A row by its table and key.
@@ -227,7 +230,17 @@ pub struct RowName {
 impl Conflict {
     /// One about a whole table.
     pub(crate) fn of_table(kind: ConflictKind, table: String) -> Self {
-        Self { kind, table, key: None, property: None, base: None, source: None, target: None, with: Vec::new() }
+        Self {
+            kind,
+            table,
+            key: None,
+            property: None,
+            base: None,
+            source: None,
+            target: None,
+            with: Vec::new(),
+            schema: None,
+        }
     }
 }
 
@@ -275,12 +288,16 @@ const CONCERNED: usize = 3;
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, table, key, property, base, source, target, with } = self;
+        let Self { kind, table, key, property, base, source, target, with, schema } = self;
         let name = kind.as_str();
         let Some(key) = key else {
-            return match kind {
-                ConflictKind::Schema => write!(f, "{name}: each side defines the table {table} in its own way"),
-                _ => write!(f, "{name}: both sides changed the table {table}"),
+            write!(f, "{name}: {table}")?;
+            if let Some(property) = property {
+                write!(f, ".{property}")?;
+            }
+            return match schema {
+                Some(schema) => write!(f, " {schema}"),
+                None => f.write_str(" was changed by both sides"),
             };
         };
         write!(f, "{name}: {table} {key}")?;
@@ -300,6 +317,133 @@ impl fmt::Display for Conflict {
         match with.len().saturating_sub(CONCERNED) {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// What of a schema each side changed in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchemaConflict {
+    /// What it is.
+    pub reason: SchemaClash,
+    /// Where one side dropped something: the rows of it that the other side added or changed.
+    pub rows: Option<u64>,
+}
+
+/// What of a schema can be changed by each side in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SchemaClash {
+    /// The source dropped it, the target changed rows of it.
+    DroppedBySource,
+    /// The target dropped it, the source changed rows of it.
+    DroppedByTarget,
+    /// The source dropped it, the target changed its definition or relies on it.
+    DroppedBySourceUsedByTarget,
+    /// The target dropped it, the source changed its definition or relies on it.
+    DroppedByTargetUsedBySource,
+    /// Each side gave it another name.
+    Name,
+    /// Two different things come to one name.
+    Taken,
+    /// Each side gave it another type, and neither holds all values of the other.
+    Type,
+    /// Each side gave it another default.
+    Default,
+    /// Each side gave it another merge policy.
+    Policy,
+    /// Each side gave it another `ON MERGE`.
+    OnMerge,
+    /// Each side tells its rows apart in its own way.
+    Definition,
+    /// Each side drew one number for a column of its own.
+    Column,
+    /// Both sides dropped properties of the table that the other changed, and both are to be kept.
+    BothKept,
+}
+
+impl SchemaClash {
+    /// Something that one side dropped; `used`: the other side changed its definition.
+    pub(crate) const fn dropped(by_source: bool, used: bool) -> Self {
+        match (by_source, used) {
+            (true, false) => Self::DroppedBySource,
+            (false, false) => Self::DroppedByTarget,
+            (true, true) => Self::DroppedBySourceUsedByTarget,
+            (false, true) => Self::DroppedByTargetUsedBySource,
+        }
+    }
+
+    /// Whether it was the source that dropped something, if it is about that.
+    pub(crate) const fn dropped_by_source(self) -> Option<bool> {
+        match self {
+            Self::DroppedBySource | Self::DroppedBySourceUsedByTarget => Some(true),
+            Self::DroppedByTarget | Self::DroppedByTargetUsedBySource => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The reason as reports spell it: stable, kebab-case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DroppedBySource | Self::DroppedBySourceUsedByTarget => "dropped-by-source",
+            Self::DroppedByTarget | Self::DroppedByTargetUsedBySource => "dropped-by-target",
+            Self::Name => "name",
+            Self::Taken => "name-taken",
+            Self::Type => "type",
+            Self::Default => "default",
+            Self::Policy => "policy",
+            Self::OnMerge => "on-merge",
+            Self::Definition => "definition",
+            Self::Column => "column",
+            Self::BothKept => "both-kept",
+        }
+    }
+
+    /// What may be chosen, as resolutions spell it; nothing where the schemas themselves have to change.
+    #[must_use]
+    pub const fn choices(self) -> &'static [&'static str] {
+        match self {
+            Self::DroppedBySource
+            | Self::DroppedByTarget
+            | Self::DroppedBySourceUsedByTarget
+            | Self::DroppedByTargetUsedBySource => &["keep", "drop"],
+            Self::Name | Self::Taken | Self::Type | Self::Default | Self::Policy | Self::OnMerge => {
+                &["source", "target"]
+            }
+            Self::Definition | Self::Column | Self::BothKept => &[],
+        }
+    }
+
+    /// Whether anybody may settle it.
+    pub(crate) const fn has_answer(self) -> bool {
+        !self.choices().is_empty()
+    }
+}
+
+/// What happened, without the name of what it happened to.
+impl fmt::Display for SchemaConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            SchemaClash::DroppedBySource => "was dropped by the source, and the target changed it",
+            SchemaClash::DroppedByTarget => "was dropped by the target, and the source changed it",
+            SchemaClash::DroppedBySourceUsedByTarget => "was dropped by the source, and the target declares it otherwise",
+            SchemaClash::DroppedByTargetUsedBySource => "was dropped by the target, and the source declares it otherwise",
+            SchemaClash::Name => "has another name on each side",
+            SchemaClash::Taken => "is another thing on each side",
+            SchemaClash::Type => "has another type on each side, neither of which holds all values of the other",
+            SchemaClash::Default => "has another default on each side",
+            SchemaClash::Policy => "has another merge policy on each side",
+            SchemaClash::OnMerge => "has another ON MERGE on each side",
+            SchemaClash::Definition => "tells its rows apart in another way on each side",
+            SchemaClash::Column => "has a column with the number of another one on the other side",
+            SchemaClash::BothKept => "has properties that only the source dropped and others that only the target did: only those of one side can stay",
+        })?;
+        match self.rows {
+            None | Some(0) => Ok(()),
+            Some(1) => f.write_str(" (1 row)"),
+            Some(rows) => write!(f, " ({rows} rows)"),
         }
     }
 }

@@ -26,7 +26,7 @@ pub mod value;
 mod write;
 
 pub use admission::{AdmissionError, Fullness, Occupancy};
-pub use error::{Conflict, ConflictKind, Error, ErrorKind, RowName};
+pub use error::{Conflict, ConflictKind, Error, ErrorKind, RowName, SchemaClash, SchemaConflict};
 pub use evolve::{EvolveError, PlannedSchema, PlannedStep, SchemaDiff, SchemaDifference, SchemaOptions, SchemaReport};
 pub use fsck::{FsckProblem, FsckReport};
 pub use graph::*;

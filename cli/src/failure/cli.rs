@@ -45,7 +45,7 @@ pub(crate) enum CliError {
     #[error("{file} plans a merge in the graph {planned}, and this is {graph}")]
     PlanForeign { file: String, planned: String, graph: String },
     #[error("the merge would meet {}", if *count == 1 { "1 conflict".to_owned() } else { format!("{count} conflicts") })]
-    PlannedConflicts { count: usize, of_rows: bool },
+    PlannedConflicts { count: usize, can_be_settled: bool },
     #[error("{} found", if *count == 1 { "1 problem was".to_owned() } else { format!("{count} problems were") })]
     FsckProblems { count: usize },
     #[error("the store broke {}", if *broken == 1 { "a promise".to_owned() } else { format!("{broken} promises") })]
@@ -138,7 +138,7 @@ impl CliError {
                 Some("an edge's key is the key of its start, then that of its end, then its own if it has one")
             }
             Self::ResolutionLine { .. } => Some(
-                "a resolution is {\"table\":…,\"key\":…,\"property\":…,\"choice\":\"source\"} or \"target\", or with a \"value\" in place of the choice",
+                "a resolution is {\"table\":…,\"key\":…,\"property\":…,\"choice\":\"source\"} or \"target\", or with a \"value\" in place of the choice; of the schema it has no key, and \"keep\" and \"drop\" are choices too",
             ),
             Self::Resolutions { .. } => Some("`--dry-run` lists all conflicts; keys are written as it shows them"),
             Self::PlanDamaged { .. } => {
@@ -146,11 +146,11 @@ impl CliError {
             }
             Self::PlanFormat { .. } => Some("make it anew with --plan"),
             Self::PlanForeign { .. } => Some("name the graph that it was made for, or make it anew with --plan"),
-            Self::PlannedConflicts { of_rows: true, .. } => Some(
-                "decide single ones by --resolve FILE with lines such as {\"table\":\"Person\",\"key\":1,\"property\":\"name\",\"choice\":\"source\"}, or let a side win by --strategy source, TABLE=target or TABLE.PROPERTY=source",
+            Self::PlannedConflicts { can_be_settled: true, .. } => Some(
+                "decide single ones by --resolve FILE with lines such as {\"table\":\"Person\",\"key\":1,\"property\":\"name\",\"choice\":\"source\"} (of the schema without a key), or let a side win by --strategy source, TABLE=target or TABLE.PROPERTY=source",
             ),
-            Self::PlannedConflicts { of_rows: false, .. } => {
-                Some("give both sides the same schema, then merge again; a table cannot be decided as a whole")
+            Self::PlannedConflicts { can_be_settled: false, .. } => {
+                Some("change the schema of one side, then merge again: that is nothing to be decided by a merge")
             }
             Self::FsckProblems { .. } => {
                 Some("nothing was changed; an older commit of the branch may be sound: `pleach log`")

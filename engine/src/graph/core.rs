@@ -17,7 +17,7 @@ use crate::lane::{LaneLimits, Lanes};
 use crate::publish::{ChunkCache, Snapshot, changes_path, chunk_cache};
 use crate::query::exec::Sessions;
 use crate::record::{Change, Record};
-use crate::schema::{SchemaHash, TableDef};
+use crate::schema::{Catalog, SchemaHash, TableDef};
 use crate::store::{Store, StoreError};
 use crate::table::{Layout, StagedVersion, Table, TableVersion, Tables};
 
@@ -175,13 +175,18 @@ impl Core {
 
     /// The physical columns of a table in the schema of a commit.
     pub(crate) fn layout(&self, at: &Snapshot, table: &TableDef) -> Arc<Layout> {
-        let key = (at.record.schema, table.id);
+        self.layout_in((at.record.schema, &at.catalog), table)
+    }
+
+    /// The physical columns of a table in a schema.
+    pub(crate) fn layout_in(&self, (hash, catalog): (SchemaHash, &Catalog), table: &TableDef) -> Arc<Layout> {
+        let key = (hash, table.id);
         // The map is whole between any two statements, so a panic elsewhere leaves nothing to distrust.
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         if layouts.len() >= LAYOUTS {
             layouts.clear();
         }
-        layouts.entry(key).or_insert_with(|| Layout::new(&at.catalog, table)).clone()
+        layouts.entry(key).or_insert_with(|| Layout::new(catalog, table)).clone()
     }
 
     /// The changes of a commit, wherever they are kept.

@@ -17,7 +17,9 @@ fn n(id: i64, v: i64) -> String {
 
 fn key(parts: &[i128]) -> EncodedKey {
     let mut bytes = Vec::new();
-    parts.iter().for_each(|part| encode(&Value::Int(*part), &mut bytes));
+    for part in parts {
+        encode(&Value::Int(*part), &mut bytes);
+    }
     EncodedKey(bytes)
 }
 

@@ -8,10 +8,12 @@ use serde_json::value::RawValue;
 use super::error::MergeError;
 use super::report::{Choice, MergeSide, Resolution as Given, Strategy};
 use super::row::{Resolution, ResolutionProblem, Resolutions, RowConflict, Side, Strategies};
+use super::schema_answers::SchemaAnswers;
 use crate::error::Error;
 use crate::graph::Core;
 use crate::ids::{Digest, PropertyId, TableId};
 use crate::publish::Snapshot;
+use crate::schema::Catalog;
 use crate::syntax::nearest;
 use crate::value::{Value, digest_values, parse_json};
 use crate::write::read_key;
@@ -31,17 +33,28 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Reads what the caller gave.
+    /// Reads what the caller gave. `elsewhere`: the schemas of both sides, whose names strategies may mean too.
     ///
     /// # Errors
     /// [`MergeError::Resolution`] if something does not fit the schema.
-    pub(super) fn read(shapes: &Shapes, strategies: &[Strategy], given: &[Given]) -> Result<Self, Error> {
+    pub(super) fn read(
+        shapes: &Shapes,
+        elsewhere: &[&Catalog],
+        strategies: &[Strategy],
+        given: &[Given],
+    ) -> Result<Self, Error> {
         let mut answers = Self::default();
         for strategy in strategies {
-            answers.add_strategy(shapes, strategy)?;
+            match answers.add_strategy(shapes, strategy) {
+                // Of the schema: what it names is there on a side, and not in the result.
+                Err(_) if !is_there(shapes, strategy) && elsewhere.iter().any(|catalog| names(catalog, strategy)) => {}
+                read => read?,
+            }
         }
         for (number, resolution) in given.iter().enumerate() {
-            answers.add_resolution(shapes, number, resolution)?;
+            if let Some(key) = &resolution.key {
+                answers.add_resolution(shapes, number, resolution, key)?;
+            }
         }
         Ok(answers)
     }
@@ -66,19 +79,26 @@ impl Answers {
         Ok(())
     }
 
-    fn add_resolution(&mut self, shapes: &Shapes, number: usize, given: &Given) -> Result<(), Error> {
+    fn add_resolution(&mut self, shapes: &Shapes, number: usize, given: &Given, key_text: &str) -> Result<(), Error> {
         let wrong = |reason: String| MergeError::Resolution { number: number + 1, reason };
         let shape = shape_named(shapes, &given.table).map_err(wrong)?;
-        let key = key_parts(&given.key).map_err(wrong)?;
+        let key = key_parts(key_text).map_err(wrong)?;
         let key = read_key(shapes, &given.table, &key).map_err(|problem| {
             let found = problem.found.map(|found| format!("found {found}, ")).unwrap_or_default();
-            wrong(format!("key {}: {found}expected {}", given.key, problem.expected))
+            wrong(format!("key {key_text}: {found}expected {}", problem.expected))
         })?;
         let types = shapes.columns_of(shape.key).iter().map(|column| shape.type_of(*column));
         let digest = digest_values(key.values.iter().zip(types));
         let property = given.property.as_deref().map(|name| property_named(shape, name)).transpose().map_err(wrong)?;
         let resolution = match &given.choice {
             Choice::Side(side) => Resolution::Choose((*side).into()),
+            Choice::Keep | Choice::Drop => {
+                return Err(wrong(
+                    "`keep` and `drop` are for tables and properties that one side dropped; a row has a side"
+                        .to_owned(),
+                )
+                .into());
+            }
             Choice::Value(text) => {
                 let value = property.map(|property| value_of(shape, property, text)).transpose().map_err(wrong)?;
                 Resolution::Value(value.unwrap_or(Value::Null))
@@ -150,6 +170,20 @@ impl Answers {
     }
 }
 
+/// Whether the result has what a strategy names.
+fn is_there(shapes: &Shapes, strategy: &Strategy) -> bool {
+    let shape = strategy.table.as_deref().and_then(|table| shape_named(shapes, table).ok());
+    let has = |property: &str| shape.is_some_and(|shape| shape.property_names().any(|name| name == property));
+    shape.is_some() && strategy.property.as_deref().is_none_or(has)
+}
+
+/// Whether a schema has what a strategy names.
+fn names(catalog: &Catalog, strategy: &Strategy) -> bool {
+    let table = strategy.table.as_deref().and_then(|table| catalog.table(table));
+    let property = strategy.property.as_deref();
+    table.is_some_and(|table| property.is_none_or(|property| table.property(property).is_some()))
+}
+
 /// Refuses what does not fit the schema, where there is nothing to merge and so nothing that would use it.
 ///
 /// # Errors
@@ -163,8 +197,9 @@ pub(super) fn check_answers(
     if strategies.is_empty() && resolutions.is_empty() {
         return Ok(());
     }
+    SchemaAnswers::new(strategies, resolutions).all_used()?;
     let shapes = Shapes::new(&at.catalog, |table| core.layout(at, table))?;
-    Answers::read(&shapes, strategies, resolutions).map(drop)
+    Answers::read(&shapes, &[], strategies, resolutions).map(drop)
 }
 
 impl From<MergeSide> for Side {

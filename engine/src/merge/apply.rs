@@ -8,13 +8,16 @@ use super::answers::{Answers, check_answers};
 use super::judge::{Judgement, judge};
 use super::plan::{Plan, Sides};
 use super::report::{MergeOptions, MergeOutcome, MergePlan, MergeReport, MergedTable};
+use super::schema_answers::SchemaAnswers;
+use super::schemas::Schemas;
 use super::sides::{look_up, named_bases, sides};
 use super::told::outcome_of;
-use super::work::{may_be_deleted, names_a_branch};
+use super::work::{may_be_deleted, names_a_branch, plan_shapes};
 use crate::branch::Reference;
 use crate::error::Error;
 use crate::graph::{ChangeOptions, Graph};
 use crate::record::MergeCounts;
+use crate::schema::Catalog;
 use crate::write::shape::Shapes;
 
 impl Graph {
@@ -66,16 +69,25 @@ impl Graph {
             check_answers(core, &sides.target, &told.strategies, &told.resolutions)?;
         } else {
             told.outcome = outcome_of(&sides);
-            match Plan::three_way(&sides) {
+            let answers = SchemaAnswers::new(&told.strategies, &told.resolutions);
+            let schemas = if sides.is_fast_forward() {
+                answers.all_used()?;
+                Ok(Schemas::of_one(&sides, &sides.source))
+            } else {
+                Schemas::merge(core, &sides, &answers).await?
+            };
+            match schemas {
                 Err(conflicts) => told.conflicts = conflicts,
-                Ok(plan) => {
-                    let shapes = Arc::new(Shapes::new(plan.catalog(), |table| core.layout(&plan.schema, table))?);
-                    let answers = Answers::read(&shapes, &told.strategies, &told.resolutions)?;
+                Ok(schemas) => {
+                    let plan = Plan::three_way(&sides, schemas);
+                    let shapes = Arc::new(plan_shapes(core, &plan)?);
+                    let both: [&Catalog; 2] = [&sides.source.catalog, &sides.target.catalog];
+                    let answers = Answers::read(&shapes, &both, &told.strategies, &told.resolutions)?;
                     if sides.is_fast_forward() {
                         answers.all_used()?;
                     }
                     let judged = judge(core, &sides, &plan, &shapes, answers, true).await?;
-                    told.tables = tables(&sides, &shapes, &judged);
+                    told.tables = tables(&sides, &plan, &shapes, &judged);
                     told.conflicts = judged.conflicts;
                 }
             }
@@ -108,17 +120,17 @@ impl Graph {
 }
 
 /// What would become of the tables, by name.
-fn tables(sides: &Sides, shapes: &Shapes, judged: &Judgement) -> BTreeMap<String, MergedTable> {
+fn tables(sides: &Sides, plan: &Plan, shapes: &Shapes, judged: &Judgement) -> BTreeMap<String, MergedTable> {
     let changed = judged.tables.values().filter_map(|cases| {
         let name = shapes.tables.get(cases.index)?.name().to_owned();
-        let before = sides.target.table_version(cases.table).map_or(0, |version| version.rows);
+        let before = plan.version(&sides.target, cases.table).map_or(0, |version| version.rows);
         let counts = cases.counts(before, 0);
         let rows = (before + counts.added).saturating_sub(counts.removed);
         let merged = MergedTable {
             rows_before: Some(before),
             rows: Some(rows),
             counts: Some(MergeCounts { result: rows, ..counts }),
-            rewritten: cases.written().count() as u64,
+            rewritten: cases.written(None).count() as u64,
             adopted: 0,
         };
         Some((name, merged))

@@ -4,12 +4,14 @@
 //! 1. A key without a case is the same on both sides, and stays as it is.
 //! 2. Rows are read only of keys that both sides changed and of what rules tie to a change.
 
+use std::collections::BTreeMap;
+
 use roaring::RoaringTreemap;
 
 use super::keys::{Place, Versions};
 use super::origin::Origins;
 use super::row::{RowConflict, Side};
-use crate::ids::{Digest, TableId};
+use crate::ids::{ChangeId, Digest, TableId};
 use crate::record::{MergeCounts, SideCounts};
 use crate::table::{Spot, TableError};
 use crate::write::row::Row;
@@ -89,24 +91,26 @@ impl Case {
     }
 }
 
-/// A row that neither side has.
+/// A row that neither side has, or one that a side has otherwise than it would have to lie in the result.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     /// All of it.
     pub(super) row: Row,
-    /// The spaces of unique tuples in which it has one that neither side has at its key.
+    /// The spaces of unique tuples in which it has one that no side that keeps the rule has at its key.
     pub(super) novel: Vec<usize>,
+    /// The change that wrote it; none: the merge.
+    pub(super) change: Option<ChangeId>,
 }
 
 impl Written {
-    /// One that was made of what the sides have.
+    /// One that was made of what the sides have; `sides`: as far as they keep all rules.
     pub(super) fn new(shapes: &Shapes, shape: &TableShape, row: Row, sides: [Option<&Row>; 2]) -> Self {
         let is_novel = |space: &usize| {
             let own = row.digest(shapes, shape, *space);
             own.is_some() && sides.iter().flatten().all(|side| side.digest(shapes, shape, *space) != own)
         };
         let novel = shape.unique.iter().copied().filter(is_novel).collect();
-        Self { row, novel }
+        Self { row, novel, change: None }
     }
 }
 
@@ -122,6 +126,9 @@ pub(super) struct Cases {
     pub(super) all: Vec<Case>,
     /// Rows that neither side has.
     pub(super) written: Vec<Written>,
+    /// Rows of a side whose definition is not the merged one, in the merged form: those that have to be written to be taken, or that have to be
+    /// judged since their side does not keep all rules.
+    pub(super) own: BTreeMap<(usize, Side), Written>,
     /// What each side had changed.
     pub(super) moved: (SideCounts, SideCounts),
 }
@@ -163,7 +170,7 @@ impl Cases {
             let fate = Fate::As(if moved == Moved::Source { Side::Source } else { Side::Target });
             all.push(Case { key, source, target, moved, fate, open: Vec::new(), clash: false, detached: false });
         }
-        Ok(Self { table, index, versions, all, written: Vec::new(), moved: counts })
+        Ok(Self { table, index, versions, all, written: Vec::new(), own: BTreeMap::new(), moved: counts })
     }
 
     /// The case of a key.
@@ -176,40 +183,56 @@ impl Cases {
         self.all.binary_search_by_key(&key, |case| case.key).ok()
     }
 
-    /// What is to be done to the target's version: addresses in the source of rows to take, addresses in the target of rows to remove.
-    pub(super) fn moves(&self) -> (RoaringTreemap, RoaringTreemap) {
+    /// What is to be done to a side's version: addresses on the other side of rows to take, addresses on this one of rows to remove.
+    pub(super) fn moves(&self, upon: Side) -> (RoaringTreemap, RoaringTreemap) {
         let (mut take, mut remove) = (RoaringTreemap::new(), RoaringTreemap::new());
         let address = |place: Option<Place>| place.map(|Place { spot: Spot { address, .. }, .. }| address);
         for case in &self.all {
             match case.fate {
-                Fate::As(Side::Target) => {}
-                Fate::As(Side::Source) => {
-                    take.extend(address(case.source));
-                    remove.extend(address(case.target));
+                Fate::As(side) if side == upon => {}
+                Fate::As(other) => {
+                    take.extend(address(case.on(other)));
+                    remove.extend(address(case.on(upon)));
                 }
-                Fate::Written(_) => remove.extend(address(case.target)),
+                Fate::Written(_) => remove.extend(address(case.on(upon))),
             }
         }
         (take, remove)
     }
 
-    /// Those of the rows that are written which are still wanted, in the order of keys.
-    pub(super) fn written(&self) -> impl Iterator<Item = &Row> {
-        self.all.iter().filter_map(|case| match case.fate {
-            Fate::Written(row) => self.written.get(row).map(|written| &written.row),
+    /// Those of the rows that are written which are still wanted, in the order of keys. `besides`: the side whose rows cannot be taken as they
+    /// lie.
+    pub(super) fn written(&self, besides: Option<Side>) -> impl Iterator<Item = &Written> {
+        self.all.iter().enumerate().filter_map(move |(at, case)| match case.fate {
+            Fate::Written(row) => self.written.get(row),
+            Fate::As(side) if Some(side) == besides => self.own.get(&(at, side)),
             Fate::As(_) => None,
         })
     }
 
-    /// The side that has the whole result as it is, if there is one.
-    pub(super) fn side(&self) -> Option<Side> {
+    /// Whether a side keeps all rules of the merged definition.
+    pub(super) fn vouches(&self, side: Side) -> bool {
+        self.versions.lenses.of(side).is_none_or(|lens| lens.reading.vouches)
+    }
+
+    /// The row of a case that has to be judged by itself: one that is written, or of a side that does not keep all rules.
+    pub(super) fn judged(&self, at: usize) -> Option<&Written> {
+        match self.all.get(at)?.fate {
+            Fate::Written(row) => self.written.get(row),
+            Fate::As(side) if self.vouches(side) => None,
+            Fate::As(side) => self.own.get(&(at, side)),
+        }
+    }
+
+    /// The sides that have the whole result as it is.
+    pub(super) fn sides(&self) -> impl Iterator<Item = Side> {
         let all_as = |side| {
             self.all.iter().all(|case| match case.fate {
                 Fate::As(fate) => fate == side || Place::same(case.source, case.target),
                 Fate::Written(_) => false,
             })
         };
-        [Side::Target, Side::Source].into_iter().find(|side| all_as(*side))
+        [Side::Target, Side::Source].into_iter().filter(move |side| all_as(*side))
     }
 
     /// The account of the table, given the rows of target and result.

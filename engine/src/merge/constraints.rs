@@ -13,7 +13,7 @@ use crate::error::{ConflictKind, Error};
 use crate::ids::Digest;
 use crate::write::broken_checks;
 use crate::write::row::Row;
-use crate::write::shape::Shapes;
+use crate::write::shape::{Shapes, TableShape};
 
 /// A case: the index of its table and its number.
 pub(super) type CaseRef = (usize, usize);
@@ -110,24 +110,34 @@ fn gone(tables: &Tables, index: usize, key: Digest) -> Option<CaseRef> {
     cases.all.get(at).filter(|case| !case.stands() && !case.is_open()).map(|_| (index, at))
 }
 
-/// Rows that are written and break a condition.
+/// Rows that neither side vouches for and that break a condition, or lack a value.
 fn checks(shapes: &Shapes, tables: &Tables) -> Vec<Broken> {
     let mut found = Vec::new();
     for (index, cases) in tables {
         let Some(shape) = shapes.tables.get(*index) else { continue };
-        for (at, case) in cases.all.iter().enumerate().filter(|(_, case)| !case.is_open()) {
-            let Fate::Written(row) = case.fate else { continue };
-            let Some(written) = cases.written.get(row) else { continue };
-            found.extend(broken_checks(shape, &written.row).into_iter().map(|check| Broken {
-                kind: ConflictKind::Check,
-                cases: vec![(*index, at)],
-                space: None,
-                unchanged: None,
-                check: Some(check.to_owned()),
+        for (at, _) in cases.all.iter().enumerate().filter(|(_, case)| !case.is_open()) {
+            let Some(written) = cases.judged(at) else { continue };
+            let nulls = nulls(shape, &written.row);
+            found.extend(broken_checks(shape, &written.row).into_iter().map(str::to_owned).chain(nulls).map(|check| {
+                Broken {
+                    kind: ConflictKind::Check,
+                    cases: vec![(*index, at)],
+                    space: None,
+                    unchanged: None,
+                    check: Some(check),
+                }
             }));
         }
     }
     found
+}
+
+/// The properties that a row must have and lacks, as conditions.
+fn nulls<'a>(shape: &'a TableShape, row: &Row) -> impl Iterator<Item = String> + use<'a> {
+    let lacks: Vec<bool> = row.meant(shape).iter().map(crate::value::Value::is_null).collect();
+    let properties = shape.properties.iter().zip(lacks);
+    let lacking = properties.filter(|(property, lacks)| *lacks && property.def.not_null);
+    lacking.map(|(property, _)| format!("{} IS NOT NULL", property.def.name))
 }
 
 /// Rows with a tuple that another one has.
@@ -136,7 +146,7 @@ fn repeated(shapes: &Shapes, tables: &Tables, all: &AllTuples) -> Vec<Broken> {
     for (index, tuples) in all {
         let (Some(cases), Some(shape)) = (tables.get(index), shapes.tables.get(*index)) else { continue };
         let kinds = unique_spaces(shape);
-        for Twins { space, case, other } in tuples.twins(shapes, shape, cases) {
+        for Twins { space, case, other, .. } in tuples.twins(shapes, shape, cases) {
             let kind = kinds.iter().find(|(known, _)| *known == space).map_or(ConflictKind::Unique, |(_, kind)| *kind);
             let mut broken =
                 Broken { kind, cases: vec![(*index, case)], space: Some(space), unchanged: None, check: None };

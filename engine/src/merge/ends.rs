@@ -81,9 +81,9 @@ async fn of_side(
     side: Side,
 ) -> Result<Vec<(Edge, [Digest; 2])>, Error> {
     let mut found = Vec::new();
-    let Some((mut batches, placed)) = on_side(cases, columns, side) else { return Ok(found) };
-    while let Some(batch) = batches.try_next().await? {
-        for (case, row) in placed.rows(shape, columns, &batch) {
+    let Some(mut rows) = on_side(cases, shape, columns, side) else { return Ok(found) };
+    while let Some(rows) = rows.try_next().await? {
+        for (case, row) in rows {
             let digest = |space| row.digest(shapes, shape, space);
             let Some(ends) = digest(ends.from.space).zip(digest(ends.to.space)) else { continue };
             let ends: [Digest; 2] = ends.into();

@@ -122,11 +122,13 @@ impl Classify for MergeError {
 fn conflicts_hint(from: &str, into: &str, conflicts: &[Conflict]) -> String {
     let any = |kind| conflicts.iter().any(|conflict| conflict.kind == kind);
     if any(ConflictKind::Schema) {
-        format!("nothing was written; give `{from}` the schema of `{into}` or the other way round, then merge again")
-    } else if conflicts.iter().any(|conflict| conflict.key.is_none()) {
-        format!(
-            "nothing was written; both sides changed rows of a table that they define differently: merge the schema first, from a branch with `{from}`'s schema and no rows changed"
-        )
+        let told = conflicts.iter().filter_map(|conflict| conflict.schema);
+        if told.clone().any(|schema| schema.reason.choices().is_empty()) {
+            format!("nothing was written; change the schema of `{from}` or of `{into}`, then merge again")
+        } else {
+            "nothing was written; resolve each conflict of the schema (no key; `keep` or `drop` what one side dropped, else `source` or `target`), or let one side win, and merge again; conflicts of rows are looked for then"
+                .to_owned()
+        }
     } else {
         "nothing was written; resolve each conflict, or let one side win (`source` or `target`), and merge again"
             .to_owned()
@@ -136,6 +138,7 @@ fn conflicts_hint(from: &str, into: &str, conflicts: &[Conflict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{SchemaClash, SchemaConflict};
 
     fn error(conflicts: Vec<Conflict>) -> MergeError {
         MergeError::Conflicts { from: "f".to_owned(), into: "main".to_owned(), conflicts }
@@ -143,10 +146,15 @@ mod tests {
 
     #[test]
     fn the_message_counts_all_and_names_the_first() {
-        let table = Conflict::of_table(ConflictKind::BothChanged, "Person".to_owned());
+        let schema = SchemaConflict { reason: SchemaClash::DroppedBySource, rows: Some(1) };
+        let property = Conflict {
+            property: Some("nick".to_owned()),
+            schema: Some(schema),
+            ..Conflict::of_table(ConflictKind::Schema, "Person".to_owned())
+        };
         assert_eq!(
-            error(vec![table]).to_string(),
-            "merging `f` into `main` meets 1 conflict\n  both-changed: both sides changed the table Person"
+            error(vec![property]).to_string(),
+            "merging `f` into `main` meets 1 conflict\n  schema: Person.nick was dropped by the source, and the target changed it (1 row)"
         );
         let edge = |n: usize| Conflict {
             key: Some(format!("[1,{n}]")),

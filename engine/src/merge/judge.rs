@@ -1,5 +1,6 @@
 //! What the rows of both sides come to: compared, merged, settled and judged by the rules of the schema; nothing is written yet.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,16 +13,20 @@ use super::constraints::{self, Broken, CaseRef};
 use super::detached::{self, Detached};
 use super::ends::{EdgeEnds, Tables};
 use super::keys::{Place, Versions};
+use super::lens::{Lens, Lenses};
 use super::origin::Origins;
 use super::plan::{Plan, Sides};
 use super::row::{self, Resolution, RowRules, Side};
 use super::rows;
+use super::schema::Base;
 use super::tuples::AllTuples;
 use super::{describe, ties};
-use crate::error::{Conflict, ConflictKind, Error};
+use crate::error::{Conflict, Error};
 use crate::graph::Core;
 use crate::ids::{Digest, PropertyId, TableId};
-use crate::table::Layout;
+use crate::publish::Snapshot;
+use crate::schema::SchemaHash;
+use crate::write::WriteError;
 use crate::write::shape::{Shapes, TableShape};
 
 /// What a merge comes to.
@@ -44,30 +49,41 @@ pub(super) async fn judge(
     answers: Answers,
     all: bool,
 ) -> Result<Judgement, Error> {
-    let redefined = plan.redefined(sides);
-    let mut conflicts: Vec<Conflict> =
-        redefined.values().map(|name| Conflict::of_table(ConflictKind::BothChanged, name.clone())).collect();
     let mut compared = ties::to_compare(sides, plan, &answers.tables());
     if all {
         compared.extend(plan.moved());
     }
-    compared.retain(|table| !redefined.contains_key(table));
     if compared.is_empty() {
         answers.all_used()?;
-        return Ok(Judgement { tables: Tables::new(), conflicts });
+        return Ok(Judgement { tables: Tables::new(), conflicts: Vec::new() });
     }
-    let origins = Origins::find(core, &sides.bases).await?;
+    let found;
+    let origins = if let Some(origins) = &plan.schemas.origins {
+        origins
+    } else {
+        found = Origins::find(core, &sides.bases).await?;
+        &found
+    };
+    let mut eyes = Eyes { core, plan, own: BTreeMap::new() };
     let later = if sides.source.record.commit > sides.target.record.commit { Side::Source } else { Side::Target };
     let mut comparing = Vec::new();
     for (index, shape) in shapes.tables.iter().enumerate() {
         if compared.contains(&shape.table_id()) {
-            comparing.push(compare(core, sides, &origins, (index, &shape.layout)).boxed());
+            let lenses = eyes.on(sides, origins, shape)?;
+            comparing.push(compare(core, sides, origins, (index, shape), lenses).boxed());
         }
     }
     let mut compared: Vec<(usize, Cases)> = try_join_all(comparing).await?;
     let mut merging = Vec::with_capacity(compared.len());
     for (_, cases) in &mut compared {
-        merging.push(rows::merge(cases, shapes, &origins, &answers, later).boxed());
+        let answers = &answers;
+        merging.push(
+            async move {
+                rows::merge(cases, shapes, origins, answers, later).await?;
+                rows::read_own(cases, shapes).await
+            }
+            .boxed(),
+        );
     }
     try_join_all(merging).await?;
     let mut tables: Tables = compared.into_iter().collect();
@@ -82,10 +98,8 @@ pub(super) async fn judge(
     if give_way(&mut tables, &answers, &broken) {
         broken = constraints::judge(shapes, &mut tables, &ends, &answers, &mut tuples).boxed().await?;
     }
-    if conflicts.is_empty() {
-        answers.all_used()?;
-    }
-    conflicts.extend(describe::describe(shapes, &tables, &open, &broken).boxed().await?);
+    answers.all_used()?;
+    let conflicts = describe::describe(shapes, &tables, &open, &broken).boxed().await?;
     Ok(Judgement { tables, conflicts })
 }
 
@@ -94,11 +108,50 @@ async fn compare(
     core: &Arc<Core>,
     sides: &Sides,
     origins: &Origins,
-    (index, layout): (usize, &Arc<Layout>),
+    (index, shape): (usize, &TableShape),
+    lenses: Lenses,
 ) -> Result<(usize, Cases), Error> {
-    let versions = Versions::compare(core, layout, (&sides.source, &sides.target), origins).await?;
+    let layout = &shape.layout;
+    let versions = Versions::compare(core, layout, (&sides.source, &sides.target), origins, lenses).await?;
     let equal_too = RowRules::new(&layout.table).judges_equal_rows();
     Ok((index, Cases::find((layout.table.id, index), versions, origins, equal_too)?))
+}
+
+/// Finds out how tables are read, and knows the schemas that this takes.
+struct Eyes<'a> {
+    core: &'a Arc<Core>,
+    plan: &'a Plan,
+    /// All tables of a commit, where they are not those of the merged schema.
+    own: BTreeMap<SchemaHash, Arc<Shapes>>,
+}
+
+impl Eyes<'_> {
+    fn on(&mut self, sides: &Sides, origins: &Origins, shape: &TableShape) -> Result<Lenses, WriteError> {
+        let base = Some(self.plan.schemas.base());
+        Ok(Lenses {
+            source: self.lens(&sides.source, base, shape)?,
+            target: self.lens(&sides.target, base, shape)?,
+            commits: origins.commits.iter().map(|at| self.lens(at, None, shape)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn lens(
+        &mut self,
+        at: &Snapshot,
+        base: Option<&Base>,
+        shape: &TableShape,
+    ) -> Result<Option<Arc<Lens>>, WriteError> {
+        let ids = &self.plan.schemas.ids;
+        let Some(table) = ids.table_in(&at.catalog, shape.table_id()) else { return Ok(None) };
+        let own = || match self.own.entry(at.record.schema) {
+            Entry::Occupied(known) => Ok(known.get().clone()),
+            Entry::Vacant(slot) => {
+                let shapes = Shapes::new(&at.catalog, |table| self.core.layout(at, table))?;
+                Ok(slot.insert(Arc::new(shapes)).clone())
+            }
+        };
+        Lens::new(ids, base, shape, table, own).map(|lens| Some(Arc::new(lens)))
+    }
 }
 
 /// The case that a resolution is about: the index of its table and its number.
@@ -181,7 +234,12 @@ async fn set_in(
     let found = rows::read(&cases.versions, shape, &shape.layout.all_columns(), places).await?;
     for Asked { at, key, property, resolution } in asked {
         let Some(case) = cases.all.get(at) else { continue };
-        let on = |side: Side| found.at(case.on(side));
+        // In the merged form, with what a side inherits.
+        let [source, target] = [Side::Source, Side::Target].map(|side| match cases.own.get(&(at, side)) {
+            Some(own) => Some(&own.row),
+            None => found.at(case.on(side)),
+        });
+        let on = |side: Side| if side == Side::Source { source } else { target };
         let current = match case.fate {
             Fate::As(side) => on(side),
             Fate::Written(row) => cases.written.get(row).map(|written| &written.row),
@@ -204,7 +262,8 @@ async fn set_in(
         let fate = if let Some(side) = same {
             Fate::As(side)
         } else {
-            let written = Written::new(shapes, shape, row, [on(Side::Source), on(Side::Target)]);
+            let vouching = |side: Side| on(side).filter(|_| cases.vouches(side));
+            let written = Written::new(shapes, shape, row, [vouching(Side::Source), vouching(Side::Target)]);
             cases.written.push(written);
             Fate::Written(cases.written.len() - 1)
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all};
 
+use super::lens::{Lens, Lenses};
 use super::origin::Origins;
 use super::row::Side;
 use crate::error::Error;
@@ -52,6 +53,8 @@ pub(super) struct Versions {
     to_target: Vec<Delta>,
     /// From each of the other origins to the source.
     deeper: Vec<Delta>,
+    /// How the rows of each are read.
+    pub(super) lenses: Lenses,
 }
 
 impl Versions {
@@ -64,18 +67,22 @@ impl Versions {
         layout: &Arc<Layout>,
         (source, target): (&Snapshot, &Snapshot),
         origins: &Origins,
+        lenses: Lenses,
     ) -> Result<Self, Error> {
         let table = layout.table.id;
         let mut commits = Vec::with_capacity(origins.commits.len());
-        for at in &origins.commits {
-            commits.push(open(core, layout, at));
+        for (at, lens) in origins.commits.iter().zip(&lenses.commits) {
+            commits.push(open(core, layout, at, lens.as_deref()));
         }
-        let sides = try_join(open(core, layout, source), open(core, layout, target));
+        let sides = try_join(
+            open(core, layout, source, lenses.source.as_deref()),
+            open(core, layout, target, lenses.target.as_deref()),
+        );
         let ((source, target), commits) = try_join(sides, try_join_all(commits)).await?;
         let (bases, others) = commits.split_at(origins.bases);
         let to_sides = try_join(deltas(bases, source.as_ref()), deltas(bases, target.as_ref()));
         let ((to_source, to_target), deeper) = try_join(to_sides, deltas(others, source.as_ref())).await?;
-        Ok(Self { table, source, target, commits, to_source, to_target, deeper })
+        Ok(Self { table, source, target, commits, to_source, to_target, deeper, lenses })
     }
 
     /// The table of a version.
@@ -85,6 +92,15 @@ impl Versions {
             Of::Side(Side::Target) => self.target.as_ref(),
             Of::Commit(commit) => self.commits.get(commit)?.as_ref(),
         }
+    }
+
+    /// The table of a version, and how its rows are read.
+    pub(super) fn read(&self, of: Of) -> Option<(&Table, &Lens)> {
+        let lens = match of {
+            Of::Side(side) => self.lenses.of(side),
+            Of::Commit(commit) => self.lenses.commits.get(commit)?.as_ref(),
+        };
+        self.table(of).zip(lens.map(AsRef::as_ref))
     }
 
     /// How many bases there are.
@@ -143,19 +159,21 @@ impl Versions {
         }
     }
 
-    /// Rows that both sides have alike at different places: addresses in target and source.
-    pub(super) fn twins(&self) -> Vec<(u64, u64)> {
-        match (self.to_target.as_slice(), self.to_source.as_slice()) {
-            ([target, ..], [source, ..]) => target.twins(source),
+    /// Rows that both sides have alike at different places: addresses on `side` and on the other.
+    pub(super) fn twins(&self, side: Side) -> Vec<(u64, u64)> {
+        match (self.to_target.as_slice(), self.to_source.as_slice(), side) {
+            ([target, ..], [source, ..], Side::Target) => target.twins(source),
+            ([target, ..], [source, ..], Side::Source) => source.twins(target),
             _ => Vec::new(),
         }
     }
 }
 
-/// A table as a commit has it, under one layout.
-async fn open(core: &Core, layout: &Arc<Layout>, at: &Snapshot) -> Result<Option<Table>, Error> {
-    match at.table_version(layout.table.id) {
-        Some(version) => core.open_version(layout, version).await.map(Some),
+/// A table as a commit has it, to be read through a lens.
+async fn open(core: &Core, layout: &Arc<Layout>, at: &Snapshot, lens: Option<&Lens>) -> Result<Option<Table>, Error> {
+    let version = lens.and_then(|lens| Some((lens, at.table_version(lens.table)?)));
+    match version {
+        Some((lens, version)) => core.open_version(lens.layout(layout), version).await.map(Some),
         None => Ok(None),
     }
 }

@@ -9,7 +9,8 @@
 //! 4. The result keeps the rules of the schema: what one side relies on and the other changed is looked up in the result.
 //! 5. What it costs follows what changed, not the size of tables.
 //!
-//! The way of the data: `sides` (both heads and their bases) · `plan` (tables, by their versions) · `ties` (which need a look at rows) ·
+//! The way of the data: `sides` (both heads and their bases) · `schemas` (their schemas, by the pure `schema`) · `plan` (tables, by their versions) ·
+//! `lens` (how rows are read under the merged schema) · `ties` (which need a look at rows) ·
 //! `keys` and `cases` (what differs, by deltas) · `rows` (rows that both changed, by the pure `row`) · `answers` (resolutions and strategies) ·
 //! `detached` and `constraints` (rules, on the result) · `describe` (what is left to people) or `stage` · `work` (publishing).
 //!
@@ -29,9 +30,12 @@ mod describe;
 mod detached;
 mod ends;
 mod error;
+mod ground;
 mod judge;
 mod keys;
 mod laps;
+mod lens;
+mod lost;
 mod origin;
 mod plan;
 #[cfg(test)]
@@ -39,6 +43,9 @@ mod plan_tests;
 mod report;
 pub(crate) mod row;
 mod rows;
+mod schema;
+mod schema_answers;
+mod schemas;
 mod sides;
 mod stage;
 mod table;

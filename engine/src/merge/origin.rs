@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 
 use super::base::bases_between;
 use super::row::{Base, Row};
+use super::schema;
 use crate::error::Error;
 use crate::graph::Core;
 use crate::ids::CommitId;
@@ -51,9 +52,27 @@ impl Origins {
         Ok(Self { commits, bases: bases.len(), tree })
     }
 
+    /// The schema that both sides come from.
+    pub(super) fn schema(&self) -> schema::Base {
+        schema_of(&self.tree, &self.commits)
+    }
+
     /// The base of a key, by what each commit has of it.
     pub(super) fn base(&self, row: &impl Fn(usize) -> Option<Row>) -> Base {
         made_of(&self.tree, row)
+    }
+}
+
+fn schema_of(origin: &Origin, commits: &[Snapshot]) -> schema::Base {
+    match origin {
+        Origin::Commit(commit) => {
+            commits.get(*commit).map_or_else(schema::Base::gone, |at| schema::Base::one(&at.catalog))
+        }
+        Origin::Gone => schema::Base::gone(),
+        Origin::Merged { first, second, over } => {
+            let [first, second, over] = [first, second, over].map(|origin| schema_of(origin, commits));
+            schema::Base::merged(&first, &second, &over)
+        }
     }
 }
 

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::choice::{Choice, choose};
-use super::table::{TableMerge, state};
-use crate::error::{Conflict, ConflictKind};
+use super::row::Side;
+use super::schemas::Schemas;
+use super::table::TableMerge;
 use crate::ids::TableId;
 use crate::publish::Snapshot;
-use crate::schema::Catalog;
+use crate::schema::{Catalog, SchemaHash};
+use crate::table::TableVersion;
 
 /// The commits that a merge brings together.
 #[derive(Debug, Clone)]
@@ -22,6 +23,14 @@ pub(super) struct Sides {
 }
 
 impl Sides {
+    /// One of them.
+    pub(super) fn of(&self, side: Side) -> &Snapshot {
+        match side {
+            Side::Source => &self.source,
+            Side::Target => &self.target,
+        }
+    }
+
     /// Whether the source has what every base has, in all tables and the schema: then it brings nothing, and what it contains besides
     /// needs no record either.
     pub(super) fn source_is_unmoved(&self) -> bool {
@@ -37,13 +46,13 @@ impl Sides {
 }
 
 /// What a merge makes of the target.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Plan {
-    /// The snapshot whose schema the result has.
-    pub(super) schema: Snapshot,
+    /// The schema of the result, and how each side's tables are found in it.
+    pub(super) schemas: Schemas,
     /// Whether that is not the target's.
     pub(super) new_schema: bool,
-    /// What becomes of each table of either side.
+    /// What becomes of each table of the result, by its id there, and of the tables that the target loses.
     pub(super) tables: BTreeMap<TableId, TableMerge>,
 }
 
@@ -52,47 +61,55 @@ impl Plan {
     pub(super) fn fast_forward(sides: &Sides) -> Self {
         let source = &sides.source;
         let take = |id: &TableId| (*id, TableMerge::TakeSource(source.table_version(*id).cloned()));
+        let all = [source, &sides.target].into_iter().flat_map(|side| side.record.tables.keys());
         Self {
-            schema: source.clone(),
+            schemas: Schemas::of_one(sides, source),
             new_schema: source.record.schema != sides.target.record.schema,
-            tables: tables_of(sides).iter().map(take).collect(),
+            tables: all.map(take).collect(),
         }
     }
 
-    /// Decides on the schema and on each table.
-    ///
-    /// # Errors
-    /// The conflicts of schemas that both sides changed.
-    pub(super) fn three_way(sides: &Sides) -> Result<Self, Vec<Conflict>> {
-        let hash = |at: &Snapshot| at.record.schema;
-        let bases: Vec<_> = sides.bases.iter().map(hash).collect();
-        let new_schema = match choose(&hash(&sides.source), &hash(&sides.target), &bases) {
-            Choice::Keep => false,
-            Choice::TakeSource => true,
-            Choice::BothMoved => return Err(schema_conflicts(&sides.source.catalog, &sides.target.catalog)),
-        };
-        let decide = |id: TableId| (id, TableMerge::decide(&sides.source, &sides.target, &sides.bases, id));
-        Ok(Self {
-            schema: if new_schema { sides.source.clone() } else { sides.target.clone() },
-            new_schema,
-            tables: tables_of(sides).into_iter().map(decide).collect(),
-        })
+    /// Decides on each table, under the merged schema.
+    pub(super) fn three_way(sides: &Sides, schemas: Schemas) -> Self {
+        let decide = |table| TableMerge::decide(sides, &schemas, table);
+        let mut tables: BTreeMap<TableId, TableMerge> =
+            schemas.catalog.tables.iter().map(|table| (table.id, decide(table))).collect();
+        let gone = sides.target.catalog.tables.iter().map(|table| table.id);
+        for id in gone.filter(|id| schemas.ids.table_in(&schemas.catalog, *id).is_none()) {
+            tables.insert(id, TableMerge::TakeSource(None));
+        }
+        let new_schema = schemas.hash != sides.target.record.schema;
+        Self { schemas, new_schema, tables }
     }
 
     /// The schema of the result.
     pub(super) fn catalog(&self) -> &Arc<Catalog> {
-        &self.schema.catalog
+        &self.schemas.catalog
     }
 
-    /// The tables that both sides changed under different definitions, with their names: what their rows mean is not one thing.
-    pub(super) fn redefined(&self, sides: &Sides) -> BTreeMap<TableId, String> {
-        let both = self.tables.iter().filter(|(_, merge)| matches!(merge, TableMerge::BothMoved));
-        let definition = |at: &Snapshot, id: TableId| at.catalog.table_by_id(id).cloned();
-        let differ = both.filter(|(id, _)| definition(&sides.source, **id) != definition(&sides.target, **id));
-        differ.map(|(id, _)| (*id, table_name(self.catalog(), *id))).collect()
+    /// The name of that schema.
+    pub(super) fn hash(&self) -> SchemaHash {
+        self.schemas.hash
     }
 
-    /// The tables that a side changed and both have.
+    /// What a commit has of a table of the result, or of one that goes.
+    pub(super) fn version<'a>(&self, at: &'a Snapshot, table: TableId) -> Option<&'a TableVersion> {
+        match self.schemas.state(at, table) {
+            Some(state) => Some(state.version),
+            None => at.table_version(table),
+        }
+    }
+
+    /// Whether both sides have the same rows of a table.
+    pub(super) fn is_same(&self, sides: &Sides, table: TableId) -> bool {
+        match (self.schemas.state(&sides.source, table), self.schemas.state(&sides.target, table)) {
+            (Some(source), Some(target)) => source.same_rows(target),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// The tables that a side changed and the result has.
     pub(super) fn moved(&self) -> BTreeSet<TableId> {
         let moved = self
             .tables
@@ -101,10 +118,13 @@ impl Plan {
         moved.map(|(id, _)| *id).collect()
     }
 
-    /// The tables whose content the outcome depends on: those that the source changed, and all that a constraint ties to them.
-    pub(super) fn reads(&self) -> BTreeSet<TableId> {
+    /// The tables of the target whose content the outcome depends on: those that the source changed, be it their definition, and all that a
+    /// constraint ties to them.
+    pub(super) fn reads(&self, sides: &Sides) -> BTreeSet<TableId> {
         let moved = self.tables.iter().filter(|(_, merge)| !matches!(merge, TableMerge::Keep { unmoved: true }));
-        let moved: BTreeSet<TableId> = moved.map(|(id, _)| *id).collect();
+        let dropped = self.schemas.dropped.iter().map(|dropped| dropped.subject.table);
+        let dropped = dropped.map(|id| self.schemas.ids.table_in(self.catalog(), id).map_or(id, |table| table.id));
+        let moved: BTreeSet<TableId> = moved.map(|(id, _)| *id).chain(dropped).collect();
         let mut reads = moved.clone();
         for table in &self.catalog().tables {
             let Some((from, to)) = table.ends() else { continue };
@@ -115,29 +135,14 @@ impl Plan {
                 reads.insert(table.id);
             }
         }
+        let own = |id: &TableId| self.schemas.ids.table_in(&sides.target.catalog, *id).map(|table| table.id);
+        let known: Vec<TableId> = reads.iter().filter_map(own).collect();
+        reads.extend(known);
         reads
     }
-}
-
-/// All tables of both sides.
-fn tables_of(sides: &Sides) -> BTreeSet<TableId> {
-    [&sides.source, &sides.target].into_iter().flat_map(|side| side.record.tables.keys().copied()).collect()
 }
 
 /// A table's name; its id where the schema has no such table.
 pub(super) fn table_name(catalog: &Catalog, id: TableId) -> String {
     catalog.table_by_id(id).map_or_else(|| id.to_string(), |table| table.name.clone())
-}
-
-/// One conflict for each table that the schemas define otherwise.
-fn schema_conflicts(source: &Catalog, target: &Catalog) -> Vec<Conflict> {
-    let ids: BTreeSet<TableId> = source.tables.iter().chain(&target.tables).map(|table| table.id).collect();
-    let differ = ids.into_iter().filter(|id| source.table_by_id(*id) != target.table_by_id(*id));
-    let name = |id| target.table_by_id(id).map_or_else(|| table_name(source, id), |table| table.name.clone());
-    differ.map(|id| Conflict::of_table(ConflictKind::Schema, name(id))).collect()
-}
-
-/// Whether a table is the same on both sides.
-pub(super) fn is_same(sides: &Sides, id: TableId) -> bool {
-    state(&sides.source, id) == state(&sides.target, id)
 }

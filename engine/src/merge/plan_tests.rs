@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::plan::{Plan, Sides};
+use super::schemas::Schemas;
 use super::table::TableMerge;
 use crate::clock::{Clock, Timestamp};
 use crate::error::ConflictKind;
 use crate::ids::TableId;
 use crate::publish::Snapshot;
-use crate::schema::{Catalog, encode_catalog, parse_ddl};
+use crate::schema::{Catalog, encode_catalog, parse_ddl, plan_schema};
 use crate::testing::{record, version};
 
 const DDL: &str = "
@@ -35,6 +36,10 @@ fn sides(source: Snapshot, target: Snapshot, base: Snapshot) -> Sides {
     Sides { source, target, bases: vec![base] }
 }
 
+fn plan(sides: &Sides) -> Plan {
+    Plan::three_way(sides, Schemas::of_catalogs(sides).unwrap())
+}
+
 fn id(catalog: &Catalog, name: &str) -> TableId {
     catalog.table(name).unwrap().id
 }
@@ -44,8 +49,8 @@ fn a_merge_depends_on_what_the_source_changed_and_what_edges_tie_to_it() {
     let catalog = catalog();
     let at = |versions: &[u64]| snapshot(&catalog, versions);
     let reads = |source: &[u64], target: &[u64]| -> Vec<String> {
-        let plan = Plan::three_way(&sides(at(source), at(target), at(&[1, 1, 1, 1]))).unwrap();
-        plan.reads().into_iter().map(|id| catalog.table_by_id(id).unwrap().name.clone()).collect()
+        let sides = sides(at(source), at(target), at(&[1, 1, 1, 1]));
+        plan(&sides).reads(&sides).into_iter().map(|id| catalog.table_by_id(id).unwrap().name.clone()).collect()
     };
     assert_eq!(reads(&[2, 1, 1, 1], &[1, 1, 1, 2]), ["Person", "Lives"]);
     assert_eq!(reads(&[1, 1, 2, 1], &[2, 1, 1, 1]), ["Person", "City", "Lives"]);
@@ -65,8 +70,8 @@ fn a_schema_that_only_the_source_changed_is_taken_with_its_tables() {
             .remove(0),
     );
     let sides = sides(snapshot(&new, &[1, 1, 1, 5]), snapshot(&old, &[2, 1, 1, 1]), snapshot(&old, &[1, 1, 1, 1]));
-    let plan = Plan::three_way(&sides).unwrap();
-    assert!(plan.new_schema);
+    let plan = plan(&sides);
+    assert!(plan.new_schema && plan.schemas.new.is_none());
     assert_eq!(plan.tables[&id(&old, "Person")], TableMerge::Keep { unmoved: true });
     assert_eq!(plan.tables[&id(&new, "New")], TableMerge::TakeSource(Some(version(5))));
     assert_eq!(plan.tables[&dropped.id], TableMerge::TakeSource(None));
@@ -84,23 +89,46 @@ fn rows_that_one_side_wrote_are_not_taken_under_rules_that_the_other_added() {
         (snapshot(&new, &[1, 1, 1, 1]), snapshot(&old, &[2, 1, 1, 1])),
         (snapshot(&old, &[2, 1, 1, 1]), snapshot(&new, &[1, 1, 1, 1])),
     ] {
-        let sides = sides(source, target, snapshot(&old, &[1, 1, 1, 1]));
-        let plan = Plan::three_way(&sides).unwrap();
-        let names: Vec<String> = plan.redefined(&sides).into_values().collect();
-        assert_eq!(names, ["Person"]);
+        let plan = plan(&sides(source, target, snapshot(&old, &[1, 1, 1, 1])));
+        assert_eq!(plan.tables[&id(&old, "Person")], TableMerge::BothMoved);
     }
 }
 
 #[test]
-fn schemas_that_both_sides_changed_conflict_in_the_tables_that_differ() {
+fn rows_are_taken_as_they_lie_where_the_other_side_only_added_or_dropped() {
+    let old = catalog();
+    let clock = Clock::manual(Timestamp(9_000_000), 8);
+    let more = DDL.replace("Tag (id INT64 PRIMARY KEY)", "Tag (id INT64 PRIMARY KEY, note STRING)");
+    let more = plan_schema(&old, &more, |_| 1, &clock).unwrap().schema;
+    for (before, after) in [(&old, &more), (&more, &old)] {
+        let base = snapshot(before, &[1, 1, 1, 1]);
+        let plan_of = |source: Snapshot, target: Snapshot| plan(&sides(source, target, base.clone()));
+        let kept = plan_of(snapshot(after, &[1, 1, 1, 1]), snapshot(before, &[1, 1, 1, 2]));
+        assert_eq!(
+            kept.tables[&id(&old, "Tag")],
+            TableMerge::Keep { unmoved: false },
+            "it depends on the target's rows"
+        );
+        let taken = plan_of(snapshot(before, &[1, 1, 1, 2]), snapshot(after, &[1, 1, 1, 1]));
+        assert_eq!(taken.tables[&id(&old, "Tag")], TableMerge::TakeSource(Some(version(2))));
+    }
+}
+
+#[test]
+fn schemas_that_both_sides_changed_conflict_where_they_contradict_each_other() {
     let old = catalog();
     let (mut ours, mut theirs) = (old.clone(), old.clone());
     ours.tables[0].name = "Human".to_owned();
     theirs.tables[3].name = "Label".to_owned();
     let at = |catalog: &Catalog| snapshot(catalog, &[1, 1, 1, 1]);
-    let conflicts = Plan::three_way(&sides(at(&theirs), at(&ours), at(&old))).unwrap_err();
+    let both = plan(&sides(at(&theirs), at(&ours), at(&old)));
+    let names: Vec<&str> = both.catalog().tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["Human", "City", "Lives", "Label"]);
+    assert!(both.new_schema && both.schemas.new.is_some());
+    theirs.tables[0].name = "Folk".to_owned();
+    let conflicts = Schemas::of_catalogs(&sides(at(&theirs), at(&ours), at(&old))).unwrap_err();
     let told: Vec<_> = conflicts.iter().map(|conflict| (conflict.kind, conflict.table.as_str())).collect();
-    assert_eq!(told, [(ConflictKind::Schema, "Human"), (ConflictKind::Schema, "Tag")]);
+    assert_eq!(told, [(ConflictKind::Schema, "Human")]);
     // The same change on both sides is none.
-    assert!(!Plan::three_way(&sides(at(&ours), at(&ours), at(&old))).unwrap().new_schema);
+    assert!(!plan(&sides(at(&ours), at(&ours), at(&old))).new_schema);
 }

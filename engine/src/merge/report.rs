@@ -69,14 +69,14 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// What one row, or one property of it, is to come to.
+/// What one row, or one property of it, is to come to; or what the schema is to say of a table, or of one property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The table.
     pub table: String,
-    /// The row's key as JSON, as conflicts spell it.
-    pub key: String,
-    /// The property; `None`: the row, that is whether it is there and each of its conflicts that has no resolution of its own.
+    /// The row's key as JSON, as conflicts spell it; `None`: it is about the schema.
+    pub key: Option<String>,
+    /// The property; `None`: the row, that is whether it is there and each of its conflicts that has no resolution of its own; or the table.
     pub property: Option<String>,
     /// What it comes to.
     pub choice: Choice,
@@ -89,6 +89,10 @@ pub enum Choice {
     Side(MergeSide),
     /// This value of a property, as JSON.
     Value(String),
+    /// What one side dropped from the schema stays.
+    Keep,
+    /// What one side dropped from the schema goes, whatever the other did to it.
+    Drop,
 }
 
 /// What became of a merge.
@@ -145,7 +149,7 @@ pub struct MergedTable {
     pub rows: Option<u64>,
     /// What each side had changed and what became of it, where rows were compared; none where the source's version was taken as it was.
     pub counts: Option<MergeCounts>,
-    /// Rows that were written anew, because they took something from both sides.
+    /// Rows that were written anew, because they took something from both sides, or do not lie as the merged schema has them.
     pub rewritten: u64,
     /// Files of the source with rows in them that the target names now, without copying any.
     pub adopted: u64,

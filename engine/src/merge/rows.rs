@@ -2,36 +2,59 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::RecordBatch;
-use futures::TryStreamExt as _;
 use futures::future::try_join_all;
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, TryStreamExt as _};
 use roaring::RoaringTreemap;
 
 use super::answers::Answers;
 use super::cases::{Case, Cases, Fate, Moved, Written};
 use super::keys::{Of, Place, Versions};
+use super::lens::{Lens, RowAt};
 use super::origin::Origins;
 use super::row::{self, Decision, RowRules, Side, merge_row};
 use crate::error::Error;
-use crate::table::{BatchStream, Table};
+use crate::ids::ChangeId;
+use crate::table::{Table, TableError};
 use crate::value::Value;
-use crate::write::lookup::addresses;
 use crate::write::row::Row;
 use crate::write::shape::{Shapes, TableShape};
 
 /// Keys whose rows are held at a time.
 const KEYS_AT_A_TIME: usize = 2_000;
 
-/// Rows by version and address.
+/// Rows by version and address, in the merged form.
 #[derive(Default)]
-pub(super) struct Found(BTreeMap<(Of, u64), Row>);
+pub(super) struct Found(BTreeMap<(Of, u64), (Row, Option<ChangeId>)>);
 
 impl Found {
     /// The row at a place.
     pub(super) fn at(&self, place: Option<Place>) -> Option<&Row> {
         let place = place?;
-        self.0.get(&(place.of, place.spot.address))
+        self.0.get(&(place.of, place.spot.address)).map(|(row, _)| row)
     }
+
+    /// The change that wrote it, where that was read.
+    fn change(&self, place: Option<Place>) -> Option<ChangeId> {
+        let place = place?;
+        self.0.get(&(place.of, place.spot.address)).and_then(|(_, change)| *change)
+    }
+
+    /// The row that a side has of a case, with what it inherits from the other side, or from a base. `bases`: where those have it.
+    pub(super) fn on(&self, versions: &Versions, case: &Case, side: Side, bases: &[Option<Place>]) -> Option<Row> {
+        let mut row = self.at(case.on(side))?.clone();
+        if let Some(lens) = versions.lenses.of(side).filter(|lens| lens.reading.inherits) {
+            let bases = bases.iter().map(|base| self.at(*base));
+            let others: Vec<Option<&Row>> = std::iter::once(self.at(case.on(side.other()))).chain(bases).collect();
+            lens.complete(&mut row, &others);
+        }
+        Some(row)
+    }
+}
+
+/// Where the merge bases have the row of a case.
+fn bases_of(versions: &Versions, case: &Case) -> Vec<Option<Place>> {
+    (0..versions.bases()).map(|base| versions.at(base, case.key, case.source)).collect()
 }
 
 /// Reads the layout's columns `columns` of rows, wherever they lie, side by side.
@@ -50,26 +73,28 @@ pub(super) async fn read(
     }
     let mut reading = Vec::new();
     for (of, wanted) in &wanted {
-        if let Some(table) = versions.table(*of) {
-            reading.push(read_from(table, *of, shape, columns, wanted));
+        if let Some((table, lens)) = versions.read(*of) {
+            reading.push(read_from((table, lens), *of, shape, columns, wanted));
         }
     }
     Ok(Found(try_join_all(reading).await?.into_iter().flatten().collect()))
 }
 
+type FoundRow = ((Of, u64), (Row, Option<ChangeId>));
+
 async fn read_from(
-    table: &Table,
+    (table, lens): (&Table, &Lens),
     of: Of,
     shape: &TableShape,
     columns: &[usize],
     wanted: &RoaringTreemap,
-) -> Result<Vec<((Of, u64), Row)>, Error> {
-    let mut batches = table.take(columns.to_vec(), wanted);
+) -> Result<Vec<FoundRow>, Error> {
+    let asked = lens.asked(shape, columns);
+    let mut batches = table.take(asked.own.clone(), wanted);
     let mut rows = Vec::new();
     while let Some(batch) = batches.try_next().await? {
-        let Some(addresses) = addresses(&batch) else { continue };
-        let read = |(at, address): (usize, &u64)| ((of, *address), Row::read(shape, columns, &batch, at));
-        rows.extend(addresses.values().iter().enumerate().map(read));
+        let read = lens.rows(shape, &asked, &batch).into_iter();
+        rows.extend(read.map(|(address, row, change)| ((of, address), (row, change))));
     }
     Ok(rows)
 }
@@ -87,8 +112,14 @@ pub(super) async fn merge(
 ) -> Result<(), Error> {
     let Some(shape) = shapes.tables.get(cases.index) else { return Ok(()) };
     let rules = RowRules::new(&shape.layout.table);
+    let inherits = |side: Side| cases.versions.lenses.of(side).is_some_and(|lens| lens.reading.inherits);
+    let inherits = [Side::Source, Side::Target].map(|side| (side, inherits(side)));
+    // What a side does not know of itself takes both.
+    let is_contested = |case: &Case| {
+        case.moved == Moved::Both || inherits.iter().any(|(side, inherits)| *inherits && case.on(*side).is_some())
+    };
     let contested: Vec<usize> =
-        cases.all.iter().enumerate().filter(|(_, case)| case.moved == Moved::Both).map(|(at, _)| at).collect();
+        cases.all.iter().enumerate().filter(|(_, case)| is_contested(case)).map(|(at, _)| at).collect();
     for part in contested.chunks(KEYS_AT_A_TIME) {
         let at_hand: Vec<Case> = part.iter().filter_map(|at| cases.all.get(*at).cloned()).collect();
         let of_origins = |case: &Case| {
@@ -98,7 +129,10 @@ pub(super) async fn merge(
         let places = at_hand.iter().flat_map(|case| of_origins(case).into_iter().chain(case.source).chain(case.target));
         let found = read(&cases.versions, shape, &shape.layout.all_columns(), places).await?;
         for (at, case) in part.iter().zip(at_hand) {
-            let (source, target) = (found.at(case.source), found.at(case.target));
+            let bases = bases_of(&cases.versions, &case);
+            let [source, target] =
+                [Side::Source, Side::Target].map(|side| found.on(&cases.versions, &case, side, &bases));
+            let (source, target) = (source.as_ref(), target.as_ref());
             let [on_source, on_target] = [source, target].map(|row| row.map(|row| places_of(shape, row)));
             let at_origin = |commit: usize| {
                 found.at(cases.versions.at(commit, case.key, case.source)).map(|row| places_of(shape, row))
@@ -115,7 +149,9 @@ pub(super) async fn merge(
                 Decision::Write(merged) => match target.or(source) {
                     Some(like) => {
                         let row = row_of(shape, like, &merged);
-                        cases.written.push(Written::new(shapes, shape, row, [source, target]));
+                        let sides = [(Side::Source, source), (Side::Target, target)];
+                        let vouching = sides.map(|(side, row)| row.filter(|_| cases.vouches(side)));
+                        cases.written.push(Written::new(shapes, shape, row, vouching));
                         Fate::Written(cases.written.len() - 1)
                     }
                     None => Fate::As(Side::Target),
@@ -123,6 +159,52 @@ pub(super) async fn merge(
             };
             if let Some(case) = cases.all.get_mut(*at) {
                 (case.fate, case.open, case.clash) = (fate, open, clash);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the rows of those sides whose definition is not the merged one, as far as they have to be written or judged.
+///
+/// # Errors
+/// When rows cannot be read.
+pub(super) async fn read_own(cases: &mut Cases, shapes: &Shapes) -> Result<(), Error> {
+    let Some(shape) = shapes.tables.get(cases.index) else { return Ok(()) };
+    let columns = shape.layout.all_columns();
+    for side in [Side::Source, Side::Target] {
+        let Some(lens) = cases.versions.lenses.of(side).cloned() else { continue };
+        let reading = lens.reading;
+        if reading.alike && reading.vouches {
+            continue;
+        }
+        // What may occur once has to be looked for if the side does not promise it.
+        let novel: Vec<usize> = if reading.vouches {
+            Vec::new()
+        } else {
+            super::tuples::unique_spaces(shape).into_iter().map(|(space, _)| space).collect()
+        };
+        let numbers: Vec<usize> =
+            cases.all.iter().enumerate().filter(|(_, case)| case.on(side).is_some()).map(|(at, _)| at).collect();
+        for part in numbers.chunks(KEYS_AT_A_TIME) {
+            let at_hand: Vec<(usize, Case, Vec<Option<Place>>)> = part
+                .iter()
+                .filter_map(|at| {
+                    let case = cases.all.get(*at)?.clone();
+                    let bases = if reading.inherits { bases_of(&cases.versions, &case) } else { Vec::new() };
+                    Some((*at, case, bases))
+                })
+                .collect();
+            let places = at_hand.iter().flat_map(|(_, case, bases)| {
+                let other = case.on(side.other()).filter(|_| reading.inherits);
+                case.on(side).into_iter().chain(other).chain(bases.iter().copied().flatten())
+            });
+            let found = read(&cases.versions, shape, &columns, places).await?;
+            for (at, case, bases) in &at_hand {
+                if let Some(row) = found.on(&cases.versions, case, side, bases) {
+                    let change = found.change(case.on(side));
+                    cases.own.insert((*at, side), Written { row, novel: novel.clone(), change });
+                }
             }
         }
     }
@@ -160,29 +242,32 @@ pub(super) fn row_of(shape: &TableShape, like: &Row, merged: &row::Row) -> Row {
     row
 }
 
-/// What a side has of all cases: batches of the layout's columns `columns`, whose rows [`Placed::rows`] tells apart.
-pub(super) fn on_side(cases: &Cases, columns: &[usize], side: Side) -> Option<(BatchStream, Placed)> {
-    let table = cases.versions.table(Of::Side(side))?;
+/// Rows with the numbers of their cases, as they are read.
+type Numbered<'a> = BoxStream<'a, Result<Vec<(usize, Row)>, TableError>>;
+
+/// What a side has of all cases, with their numbers: the columns `columns` of the merged layout, in no order.
+pub(super) fn on_side<'a>(
+    cases: &'a Cases,
+    shape: &'a TableShape,
+    columns: &[usize],
+    side: Side,
+) -> Option<Numbered<'a>> {
+    let (table, lens) = cases.versions.read(Of::Side(side))?;
     let numbered = cases.all.iter().enumerate();
     let mut places: Vec<(u64, usize)> =
         numbered.filter_map(|(at, case)| Some((case.on(side)?.spot.address, at))).collect();
     places.sort_unstable();
-    let asked = places.iter().map(|(address, _)| *address).collect();
-    Some((table.take(columns.to_vec(), &asked), Placed(places)))
+    let wanted = places.iter().map(|(address, _)| *address).collect();
+    let asked = lens.asked(shape, columns);
+    let batches = table.take(asked.own.clone(), &wanted);
+    Some(batches.map_ok(move |batch| placed(&places, lens.rows(shape, &asked, &batch))).boxed())
 }
 
-/// The addresses of rows with the numbers of their cases, in order.
-pub(super) struct Placed(Vec<(u64, usize)>);
-
-impl Placed {
-    /// The rows of a batch with the numbers of their cases.
-    pub(super) fn rows(&self, shape: &TableShape, columns: &[usize], batch: &RecordBatch) -> Vec<(usize, Row)> {
-        let Some(addresses) = addresses(batch) else { return Vec::new() };
-        let case = |address: &u64| {
-            let found = self.0.binary_search_by_key(address, |(address, _)| *address).ok()?;
-            self.0.get(found).map(|(_, case)| *case)
-        };
-        let rows = addresses.values().iter().enumerate();
-        rows.filter_map(|(at, address)| Some((case(address)?, Row::read(shape, columns, batch, at)))).collect()
-    }
+/// Rows with the numbers of their cases; `places` are in the order of addresses.
+fn placed(places: &[(u64, usize)], rows: Vec<RowAt>) -> Vec<(usize, Row)> {
+    let case = |address: u64| {
+        let found = places.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+        places.get(found).map(|(_, case)| *case)
+    };
+    rows.into_iter().filter_map(|(address, row, _)| Some((case(address)?, row))).collect()
 }

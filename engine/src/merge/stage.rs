@@ -1,24 +1,22 @@
-//! Writing what the result of a merge needs: files of the source are named, not copied; all tables side by side.
+//! Writing what the result of a merge needs: files of one side are named, not copied; all tables side by side.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::FutureExt as _;
 use object_store::path::Path;
 
 use super::cases::Cases;
 use super::ends::Tables;
+use super::ground::built;
 use super::plan::{Plan, Sides};
-use super::row::Side;
 use super::table::TableMerge;
 use crate::error::Error;
 use crate::graph::Core;
 use crate::ids::{ChangeId, TableId};
 use crate::record::MergeCounts;
-use crate::table::{BatchStream, Combination, StagedVersion, Table, TableError, TableWrite};
+use crate::table::{StagedVersion, TableError};
 use crate::write::shape::{Shapes, TableShape};
-use crate::write::{WriteError, rows_batch};
 
 /// What becomes of one table.
 #[derive(Debug, Clone)]
@@ -49,14 +47,19 @@ pub(super) async fn stage(
     core: &Arc<Core>,
     sides: &Sides,
     plan: &Plan,
-    shapes: &Shapes,
+    shapes: &Arc<Shapes>,
     tables: &Tables,
     change: ChangeId,
 ) -> Result<StagedTables, Error> {
     let mut staging = Vec::with_capacity(tables.len());
     for cases in tables.values() {
         if let Some(shape) = shapes.tables.get(cases.index) {
-            staging.push(async move { Ok::<_, Error>((cases.table, table(sides, shape, cases, change).await?)) });
+            staging.push(
+                async move {
+                    Ok::<_, Error>((cases.table, table(core, (sides, plan), shapes, shape, cases, change).await?))
+                }
+                .boxed(),
+            );
         }
     }
     let outcomes = futures::future::join_all(staging).await;
@@ -73,26 +76,23 @@ pub(super) async fn stage(
 }
 
 /// A version that stands already.
-fn pointer(table: TableId, version: crate::table::TableVersion) -> StagedVersion {
+pub(super) fn pointer(table: TableId, version: crate::table::TableVersion) -> StagedVersion {
     StagedVersion { table, version, files: Vec::new(), adopted: 0 }
 }
 
 /// Stages one table whose rows were compared; none if it stays as the target has it.
 async fn table(
-    sides: &Sides,
+    core: &Arc<Core>,
+    (sides, plan): (&Sides, &Plan),
+    shapes: &Arc<Shapes>,
     shape: &TableShape,
     cases: &Cases,
     change: ChangeId,
 ) -> Result<Option<StagedTable>, Error> {
-    let (id, before) = (cases.table, sides.target.table_version(cases.table).map_or(0, |version| version.rows));
-    let version = match (cases.side(), sides.source.table_version(id), &cases.versions.target) {
-        (Some(Side::Target), _, _) => return Ok(None),
-        (Some(Side::Source), Some(version), _) => pointer(id, version.clone()),
-        (_, _, Some(target)) => combined(target, shape, cases, change).await?,
-        (_, _, None) => {
-            let reason = "the side it is merged into does not have it".to_owned();
-            return Err(WriteError::Catalog { table: shape.name().to_owned(), reason }.into());
-        }
+    let id = cases.table;
+    let before = plan.version(&sides.target, id).map_or(0, |version| version.rows);
+    let Some((version, rewritten)) = built(core, (sides, plan), shapes, shape, cases, change).await? else {
+        return Ok(None);
     };
     let counts = cases.counts(before, version.version.rows);
     let expected = (before + counts.added).checked_sub(counts.removed);
@@ -100,35 +100,5 @@ async fn table(
         let (found, expected) = (version.version.rows, expected.unwrap_or_default());
         return Err(TableError::WrongRows { table: id, found, expected }.into());
     }
-    let rewritten = cases.written().count() as u64;
     Ok(Some(StagedTable { version: Some(version), counts: Some(counts), rewritten }))
-}
-
-async fn combined(target: &Table, shape: &TableShape, cases: &Cases, change: ChangeId) -> Result<StagedVersion, Error> {
-    let (take, remove) = cases.moves();
-    let written = rows_batch(shape, cases.written(), change)?;
-    let rows = written.num_rows() as u64;
-    let written: BatchStream = if rows == 0 {
-        stream::empty().boxed()
-    } else {
-        stream::iter([Ok::<RecordBatch, TableError>(written)]).boxed()
-    };
-    let Some(source) = &cases.versions.source else {
-        return Ok(target.stage(TableWrite { remove, remove_all: false, insert: written, insert_rows: rows }).await?);
-    };
-    if target.shares_columns(source) {
-        let twins = cases.versions.twins();
-        let combination = Combination { take, remove, twins, insert: written, insert_rows: rows };
-        return Ok(target.combine(source, combination).await?);
-    }
-    // Files with other columns cannot be named: their rows are written.
-    let insert_rows = rows + take.len();
-    let id = cases.table;
-    let columns: Vec<usize> = shape.layout.all_columns();
-    let without_address: Vec<usize> = (0..columns.len()).collect();
-    let taken = source.take(columns, &take).map(move |batch| {
-        batch?.project(&without_address).map_err(|error| TableError::Damaged { table: id, problem: error.to_string() })
-    });
-    let insert = taken.try_filter(|batch| futures::future::ready(batch.num_rows() > 0)).chain(written).boxed();
-    Ok(target.stage(TableWrite { remove, remove_all: false, insert, insert_rows }).await?)
 }

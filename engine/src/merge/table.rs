@@ -1,24 +1,9 @@
-//! What a merge makes of one table, judged by the versions alone.
+//! What a merge makes of one table, judged by the versions and definitions alone.
 
-use super::choice::{Choice, choose, is_unmoved};
-use crate::ids::TableId;
-use crate::publish::Snapshot;
+use super::plan::Sides;
+use super::schemas::{Schemas, TableState};
 use crate::schema::TableDef;
 use crate::table::TableVersion;
-
-/// What one commit says of one table.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TableState<'a> {
-    /// The rows.
-    pub(super) version: &'a TableVersion,
-    /// What they mean and which rules they keep.
-    pub(super) definition: &'a TableDef,
-}
-
-/// What a commit says of a table; nothing where its schema has no such table.
-pub(super) fn state(at: &Snapshot, id: TableId) -> Option<TableState<'_>> {
-    Some(TableState { version: at.table_version(id)?, definition: at.catalog.table_by_id(id)? })
-}
 
 /// What a merge makes of one table.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,20 +15,33 @@ pub(super) enum TableMerge {
     },
     /// The source's version, as it is; none if the source dropped the table.
     TakeSource(Option<TableVersion>),
-    /// Both sides changed the table: its rows are compared.
+    /// Both sides changed the table, or the rows of a side have to be looked at under a definition that is not their own: they are compared.
     BothMoved,
 }
 
 impl TableMerge {
-    /// Decides on one table.
-    pub(super) fn decide(source: &Snapshot, target: &Snapshot, bases: &[Snapshot], id: TableId) -> Self {
-        let (s, t) = (state(source, id), state(target, id));
-        let b: Vec<_> = bases.iter().map(|base| state(base, id)).collect();
-        let version = |state: Option<TableState<'_>>| state.map(|state| state.version.clone());
-        match choose(&s, &t, &b) {
-            Choice::Keep => Self::Keep { unmoved: is_unmoved(&s, &b) },
-            Choice::TakeSource => Self::TakeSource(version(s)),
-            Choice::BothMoved => Self::BothMoved,
+    /// Decides on one table of the merged schema.
+    pub(super) fn decide(sides: &Sides, schemas: &Schemas, merged: &TableDef) -> Self {
+        let state = |at| schemas.state(at, merged.id);
+        let bases: Vec<Option<TableState<'_>>> = sides.bases.iter().map(state).collect();
+        let (source, target) = match (state(&sides.source), state(&sides.target)) {
+            (Some(source), Some(target)) => (source, target),
+            (Some(source), None) => return Self::TakeSource(Some(source.version.clone())),
+            (None, _) => return Self::Keep { unmoved: !bases.is_empty() && bases.iter().all(Option::is_none) },
+        };
+        let unmoved = |side: TableState<'_>| {
+            !bases.is_empty() && bases.iter().all(|base| base.is_some_and(|base| base.same_rows(side)))
+        };
+        let reading = |side: TableState<'_>| schemas.reading(merged, side.definition);
+        let (theirs, ours) = (reading(source), reading(target));
+        let as_declared = unmoved(source) && merged == target.definition;
+        let are_the_same = source.same_rows(target) && (theirs.alike || ours.alike);
+        if are_the_same || (unmoved(source) && ours.alike && ours.vouches) {
+            Self::Keep { unmoved: as_declared }
+        } else if unmoved(target) && theirs.alike && theirs.vouches {
+            Self::TakeSource(Some(source.version.clone()))
+        } else {
+            Self::BothMoved
         }
     }
 }

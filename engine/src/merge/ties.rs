@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use super::plan::{Plan, Sides, is_same};
-use super::table::{TableMerge, state};
+use super::plan::{Plan, Sides};
+use super::table::TableMerge;
 use crate::graph::Core;
 use crate::ids::TableId;
 use crate::publish::Snapshot;
 
 /// The tables to compare. `asked`: those that resolutions name, as far as the sides differ there.
 pub(super) fn to_compare(sides: &Sides, plan: &Plan, asked: &BTreeSet<TableId>) -> BTreeSet<TableId> {
-    let differ = |id: &TableId| !is_same(sides, *id) && sides.target.table_version(*id).is_some();
+    let differ = |id: &TableId| !plan.is_same(sides, *id);
     let both = plan.tables.iter().filter(|(_, merge)| matches!(merge, TableMerge::BothMoved)).map(|(id, _)| *id);
     let mut compared: BTreeSet<TableId> = both.chain(asked.iter().copied().filter(differ)).collect();
     let from_source = |id: &TableId| matches!(plan.tables.get(id), Some(TableMerge::TakeSource(_)));
@@ -23,7 +23,7 @@ pub(super) fn to_compare(sides: &Sides, plan: &Plan, asked: &BTreeSet<TableId>) 
         .iter()
         .filter_map(|table| Some((table.id, table.ends()?)))
         .flat_map(|(edges, (from, to))| [[edges, from], [edges, to]])
-        .filter(|pair| pair.iter().all(|id| !is_same(sides, *id)))
+        .filter(|pair| pair.iter().all(|id| !plan.is_same(sides, *id)))
         .collect();
     for pair in &ties {
         if from_source(&pair[0]) != from_source(&pair[1]) {
@@ -48,7 +48,8 @@ pub(super) fn to_compare(sides: &Sides, plan: &Plan, asked: &BTreeSet<TableId>) 
 pub(super) async fn open_ahead(core: &Core, source: &Snapshot, target: &Snapshot) {
     let mut opening = Vec::new();
     for table in &target.catalog.tables {
-        if state(source, table.id) != state(target, table.id) {
+        let same_definition = source.catalog.table_by_id(table.id) == Some(table);
+        if !same_definition || source.table_version(table.id) != target.table_version(table.id) {
             opening.extend([source, target].map(|at| open(core, at, table.id)));
         }
     }

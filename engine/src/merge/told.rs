@@ -1,6 +1,7 @@
 //! What a merge did, for those who asked: told when it is done, or again from its commit.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::plan::{Plan, Sides, table_name};
@@ -41,7 +42,7 @@ impl Merged {
     pub(super) fn of(sides: &Sides, plan: &Plan, staged: &StagedTables) -> Self {
         let changed = staged.iter().filter_map(|(id, table)| {
             let StagedTable { version, counts, rewritten } = table;
-            let before = sides.target.table_version(*id);
+            let before = plan.version(&sides.target, *id);
             let after = version.as_ref().map(|staged| &staged.version);
             let catalog = if after.is_some() { plan.catalog() } else { &sides.target.catalog };
             let merged = MergedTable {
@@ -53,7 +54,7 @@ impl Merged {
             };
             (before != after).then(|| (table_name(catalog, *id), merged))
         });
-        let tables = changed.collect();
+        let tables = by_name(changed);
         Self { outcome: outcome_of(sides), source: Some(sides.source.named()), bases: named_bases(sides), tables }
     }
 }
@@ -89,18 +90,38 @@ fn changed_tables(
     counts: &BTreeMap<TableId, MergeCounts>,
 ) -> BTreeMap<String, MergedTable> {
     let ids = before.record.tables.keys().chain(after.record.tables.keys());
-    ids.filter(|id| before.table_version(**id) != after.table_version(**id))
-        .map(|id| {
-            let catalog = if after.table_version(*id).is_some() { &after.catalog } else { &before.catalog };
-            let rows = |at: &Snapshot| at.table_version(*id).map(|version| version.rows);
-            let merged = MergedTable {
-                rows_before: rows(before),
-                rows: rows(after),
-                counts: counts.get(id).copied(),
-                rewritten: 0,
-                adopted: 0,
-            };
-            (table_name(catalog, *id), merged)
-        })
-        .collect()
+    let changed = ids.filter(|id| before.table_version(**id) != after.table_version(**id)).map(|id| {
+        let catalog = if after.table_version(*id).is_some() { &after.catalog } else { &before.catalog };
+        let rows = |at: &Snapshot| at.table_version(*id).map(|version| version.rows);
+        let merged = MergedTable {
+            rows_before: rows(before),
+            rows: rows(after),
+            counts: counts.get(id).copied(),
+            rewritten: 0,
+            adopted: 0,
+        };
+        (table_name(catalog, *id), merged)
+    });
+    by_name(changed)
+}
+
+/// Tables by name: one that was dropped and created again is told as one, with the rows of the first before and of the second afterwards.
+fn by_name(tables: impl Iterator<Item = (String, MergedTable)>) -> BTreeMap<String, MergedTable> {
+    let mut named: BTreeMap<String, MergedTable> = BTreeMap::new();
+    for (name, table) in tables {
+        match named.entry(name) {
+            Entry::Vacant(slot) => drop(slot.insert(table)),
+            Entry::Occupied(mut first) => {
+                let first = first.get_mut();
+                *first = MergedTable {
+                    rows_before: first.rows_before.or(table.rows_before),
+                    rows: first.rows.or(table.rows),
+                    counts: first.counts.or(table.counts),
+                    rewritten: first.rewritten + table.rewritten,
+                    adopted: first.adopted + table.adopted,
+                };
+            }
+        }
+    }
+    named
 }

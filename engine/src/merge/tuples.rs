@@ -8,13 +8,14 @@ use futures::future::{try_join, try_join_all};
 
 use super::cases::{Case, Cases, Fate};
 use super::ends::Tables;
+use super::keys::Of;
 use super::row::Side;
 use super::rows::on_side;
 use crate::error::{ConflictKind, Error};
 use crate::ids::Digest;
 use crate::table::Scan;
 use crate::value::Value;
-use crate::write::lookup::{addresses, tuples_filter};
+use crate::write::lookup::tuples_filter;
 use crate::write::row::Row;
 use crate::write::shape::{Shapes, TableShape};
 
@@ -33,6 +34,8 @@ pub(super) struct Tuples {
 /// Two rows of the result with one tuple.
 #[derive(Debug, Clone)]
 pub(super) struct Twins {
+    /// The form of the case that is meant: as a side has it, or none if it is written.
+    form: Option<Side>,
     /// The space.
     pub(super) space: usize,
     /// The number of a case.
@@ -74,9 +77,9 @@ pub(super) async fn read(shapes: &Shapes, tables: &Tables, all: &mut AllTuples) 
     Ok(())
 }
 
-/// Whether the result of a table is not wholly that of one side, which keeps the rules by itself.
+/// Whether the result of a table is not wholly that of one side that keeps the rules by itself.
 fn comes_together(cases: &Cases) -> bool {
-    cases.side().is_none() || cases.all.iter().any(Case::is_open)
+    !cases.sides().any(|side| cases.vouches(side)) || cases.all.iter().any(Case::is_open)
 }
 
 async fn of_table(shapes: &Shapes, shape: &TableShape, cases: &Cases, spaces: &[usize]) -> Result<Tuples, Error> {
@@ -100,10 +103,9 @@ async fn of_side(
     side: Side,
 ) -> Result<Found, Error> {
     let mut found = Vec::new();
-    let Some((mut batches, placed)) = on_side(cases, columns, side) else { return Ok(found) };
-    while let Some(batch) = batches.try_next().await? {
-        let rows = placed.rows(shape, columns, &batch).into_iter();
-        found.extend(rows.map(|(case, row)| ((case, side), digests(shapes, shape, &row, spaces))));
+    let Some(mut rows) = on_side(cases, shape, columns, side) else { return Ok(found) };
+    while let Some(rows) = rows.try_next().await? {
+        found.extend(rows.into_iter().map(|(case, row)| ((case, side), digests(shapes, shape, &row, spaces))));
     }
     Ok(found)
 }
@@ -117,10 +119,16 @@ impl Tuples {
     pub(super) fn twins(&self, shapes: &Shapes, shape: &TableShape, cases: &Cases) -> Vec<Twins> {
         let spaces: Vec<usize> = unique_spaces(shape).into_iter().map(|(space, _)| space).collect();
         let mut first: HashMap<(usize, Digest), usize> = HashMap::new();
-        let is_written = |twins: &&Twins| {
-            cases.all.get(twins.case).is_some_and(|case| !case.is_open() && matches!(case.fate, Fate::Written(_)))
+        let is_as_meant = |twins: &&Twins| {
+            cases.all.get(twins.case).is_some_and(|case| {
+                !case.is_open()
+                    && match case.fate {
+                        Fate::Written(_) => twins.form.is_none(),
+                        Fate::As(side) => twins.form == Some(side),
+                    }
+            })
         };
-        let mut found: Vec<Twins> = self.unchanged.iter().filter(is_written).cloned().collect();
+        let mut found: Vec<Twins> = self.unchanged.iter().filter(is_as_meant).cloned().collect();
         for (at, case) in cases.all.iter().enumerate().filter(|(_, case)| !case.is_open()) {
             let own = match case.fate {
                 Fate::As(side) => self.of_cases.get(&(at, side)).cloned().unwrap_or_default(),
@@ -133,7 +141,7 @@ impl Tuples {
                 match first.entry(tuple) {
                     Entry::Vacant(slot) => drop(slot.insert(at)),
                     Entry::Occupied(other) => {
-                        found.push(Twins { space: tuple.0, case: at, other: Other::Case(*other.get()) });
+                        found.push(Twins { form: None, space: tuple.0, case: at, other: Other::Case(*other.get()) });
                     }
                 }
             }
@@ -142,43 +150,58 @@ impl Tuples {
     }
 }
 
-/// Finds rows that neither side changed and that have a tuple which a written row is the first to have at its key. That is looked up in
-/// the columns of the tuple: nobody else can meet an unchanged row.
+/// A row that has a tuple which nobody promises to be the only one: the number of its case, in which form, and the tuple.
+type Novel = (usize, Option<Side>, Vec<Value>);
+
+/// The rows of cases that have to be looked for among those that neither side changed, by their tuple in a space: written ones that are the first
+/// to have it at their key, and those of a side that does not keep the rule.
+fn novel(shapes: &Shapes, shape: &TableShape, cases: &Cases, space: usize) -> HashMap<Digest, Vec<Novel>> {
+    let written = cases.all.iter().enumerate().filter_map(|(at, case)| match case.fate {
+        Fate::Written(row) if !case.is_open() => Some((at, None, cases.written.get(row)?)),
+        Fate::Written(_) | Fate::As(_) => None,
+    });
+    let own = cases.own.iter().map(|((at, side), row)| (*at, Some(*side), row));
+    let mut found: HashMap<Digest, Vec<Novel>> = HashMap::new();
+    for (at, form, written) in written.chain(own).filter(|(_, _, written)| written.novel.contains(&space)) {
+        if let Some(digest) = written.row.digest(shapes, shape, space) {
+            found.entry(digest).or_default().push((at, form, written.row.tuple(shapes, shape, space)));
+        }
+    }
+    found
+}
+
+/// Finds rows that neither side changed and that have a tuple which a row of the result may not have besides them. They are on both sides, so
+/// they are looked up where they can be filtered by the columns of the tuple.
 ///
 /// # Errors
 /// When rows cannot be read.
 async fn among_unchanged(shapes: &Shapes, shape: &TableShape, cases: &Cases) -> Result<Vec<Twins>, Error> {
     let mut found = Vec::new();
-    let Some(target) = &cases.versions.target else { return Ok(found) };
+    let alike = |side: &Side| cases.versions.lenses.of(*side).is_some_and(|lens| lens.reading.alike);
+    let side = [Side::Target, Side::Source].into_iter().find(alike).unwrap_or(Side::Target);
+    let Some((table, lens)) = cases.versions.read(Of::Side(side)) else { return Ok(found) };
     let known: BTreeSet<u64> =
-        cases.all.iter().filter_map(|case| case.target.map(|place| place.spot.address)).collect();
+        cases.all.iter().filter_map(|case| case.on(side).map(|place| place.spot.address)).collect();
     for (space, _) in unique_spaces(shape) {
-        let mut novel: HashMap<Digest, (usize, Vec<Value>)> = HashMap::new();
-        for (at, case) in cases.all.iter().enumerate().filter(|(_, case)| !case.is_open()) {
-            let Fate::Written(row) = case.fate else { continue };
-            let Some(written) = cases.written.get(row).filter(|written| written.novel.contains(&space)) else {
-                continue;
-            };
-            if let Some(digest) = written.row.digest(shapes, shape, space) {
-                novel.insert(digest, (at, written.row.tuple(shapes, shape, space)));
-            }
-        }
+        let novel = novel(shapes, shape, cases, space);
         if novel.is_empty() {
             continue;
         }
-        let tuples: Vec<&[Value]> = novel.values().map(|(_, tuple)| tuple.as_slice()).collect();
-        let filter = tuples_filter(shape, shapes.columns_of(space), &tuples)?;
+        let tuples: Vec<&[Value]> =
+            novel.values().filter_map(|rows| rows.first()).map(|(_, _, tuple)| tuple.as_slice()).collect();
+        // A version that is read under its own definition has no columns of the merged one to filter by.
+        let filter = if lens.reading.alike { tuples_filter(shape, shapes.columns_of(space), &tuples)? } else { None };
         let columns: BTreeSet<usize> =
             [space, shape.key].into_iter().flat_map(|space| shapes.columns_of(space)).copied().collect();
         let columns: Vec<usize> = columns.into_iter().collect();
-        let mut batches = target.scan(Scan { columns: columns.clone(), filter, limit: None, addresses: true });
+        let asked = lens.asked(shape, &columns);
+        let mut batches = table.scan(Scan { columns: asked.own.clone(), filter, limit: None, addresses: true });
         while let Some(batch) = batches.try_next().await? {
-            let Some(addresses) = addresses(&batch) else { continue };
-            for (at, address) in addresses.values().iter().enumerate() {
-                let row = Row::read(shape, &columns, &batch, at);
-                let digest = row.digest(shapes, shape, space).filter(|_| !known.contains(address));
-                if let Some((case, _)) = digest.and_then(|digest| novel.get(&digest)) {
-                    found.push(Twins { space, case: *case, other: Other::Unchanged(row) });
+            for (address, row, _) in lens.rows(shape, &asked, &batch) {
+                let digest = row.digest(shapes, shape, space).filter(|_| !known.contains(&address));
+                for (case, form, _) in digest.and_then(|digest| novel.get(&digest)).into_iter().flatten() {
+                    let (case, form) = (*case, *form);
+                    found.push(Twins { form, space, case, other: Other::Unchanged(row.clone()) });
                 }
             }
         }

@@ -14,16 +14,19 @@ use super::judge::{Judgement, judge};
 use super::laps::Laps;
 use super::plan::{Plan, Sides};
 use super::report::{MergeOptions, MergeReport, Resolution, Strategy};
+use super::schema_answers::SchemaAnswers;
+use super::schemas::Schemas;
 use super::sides::{Source, look_up, named_bases, sides};
 use super::stage::{StagedTable, StagedTables, stage};
 use super::told::{Merged, Told, again};
 use crate::admission::MergePlace;
-use crate::branch::{At, BranchError, BranchName, Reference};
+use crate::branch::{At, BranchError, BranchName, Catalogs, Reference};
 use crate::error::{Conflict, Error};
 use crate::graph::{Access, ChangeInfo, ChangeOptions, CommitInfo, Core, Gate, Graph, ParentInfo};
 use crate::ids::ChangeId;
 use crate::publish::{Absorbed, Beginning, Evaluation, Fingerprint, Fingerprinter, Snapshot, Work};
 use crate::record::ChangeKind;
+use crate::schema::Catalog;
 use crate::write::shape::Shapes;
 
 /// A merge that was asked for.
@@ -172,13 +175,17 @@ impl Work for MergeWork {
             let nothing = Merged::nothing(Some(sides.source.named()), named_bases(&sides));
             return Ok(Evaluation::Nothing(Told::Now(nothing)));
         }
+        let of_schema = SchemaAnswers::new(&self.strategies, &self.resolutions);
         let plan = if sides.is_fast_forward() {
+            of_schema.all_used()?;
             Plan::fast_forward(&sides)
         } else {
-            Plan::three_way(&sides).map_err(|conflicts| self.refuse(conflicts))?
+            let schemas = Schemas::merge(&self.core, &sides, &of_schema).boxed().await?;
+            Plan::three_way(&sides, schemas.map_err(|conflicts| self.refuse(conflicts))?)
         };
-        let shapes = Arc::new(Shapes::new(plan.catalog(), |table| self.core.layout(&plan.schema, table))?);
-        let answers = Answers::read(&shapes, &self.strategies, &self.resolutions)?;
+        let shapes = Arc::new(plan_shapes(&self.core, &plan)?);
+        let both: [&Catalog; 2] = [&sides.source.catalog, &sides.target.catalog];
+        let answers = Answers::read(&shapes, &both, &self.strategies, &self.resolutions)?;
         let judged = if sides.is_fast_forward() {
             answers.all_used()?;
             Judgement { tables: Tables::new(), conflicts: Vec::new() }
@@ -206,7 +213,7 @@ impl Work for MergeWork {
         absorbed.merged = staged.iter().filter_map(|(id, table)| Some((*id, table.counts?))).collect();
         let report = Told::Now(Merged::of(&sides, &plan, &staged));
         let compared = judged.tables.values().map(|cases| cases.table);
-        let reads = plan.reads().into_iter().chain(compared).collect();
+        let reads = plan.reads(&sides).into_iter().chain(compared).collect();
         Ok(Evaluation::Staged {
             tables: versions(staged),
             reads,
@@ -274,11 +281,19 @@ impl MergeWork {
     }
 }
 
+/// The tables of a plan's schema.
+///
+/// # Errors
+/// If the schema cannot be understood.
+pub(super) fn plan_shapes(core: &Core, plan: &Plan) -> Result<Shapes, Error> {
+    Ok(Shapes::new(plan.catalog(), |table| core.layout_in((plan.hash(), plan.catalog()), table))?)
+}
+
 fn versions(staged: StagedTables) -> Vec<crate::table::StagedVersion> {
     staged.into_values().filter_map(|table| table.version).collect()
 }
 
-/// What the commit takes over from the source besides table versions. May stage a chunk of the lineage.
+/// What the commit takes over from the source besides table versions. May stage a chunk of the lineage, and the schema.
 async fn absorb(core: &Core, sides: &Sides, plan: &Plan, squash: bool) -> Result<Absorbed, Error> {
     let (source, target) = (&sides.source.record, &sides.target.record);
     let (parents, lineage, chunk) = if squash {
@@ -288,13 +303,21 @@ async fn absorb(core: &Core, sides: &Sides, plan: &Plan, squash: bool) -> Result
         let (lineage, chunk) = core.fold_lineage(united).await?;
         (vec![source.as_parent()], lineage, chunk)
     };
+    let new_schema = plan.schemas.new.as_ref().map(|bytes| {
+        let path = Catalogs::path(plan.hash());
+        core.store().staging().put(&path, bytes.clone().into());
+        path
+    });
+    if new_schema.is_some() {
+        core.authorities().catalogs().remember(plan.hash(), plan.catalog().clone()).await;
+    }
     Ok(Absorbed {
         parents,
         merged: BTreeMap::new(),
         after: source.time,
         lineage,
-        files: chunk.into_iter().collect(),
-        schema: plan.new_schema.then(|| (plan.schema.record.schema, plan.schema.catalog.clone())),
+        files: chunk.into_iter().chain(new_schema).collect(),
+        schema: plan.new_schema.then(|| (plan.hash(), plan.catalog().clone())),
         extensions: sides.is_fast_forward().then(|| source.extensions.clone()),
     })
 }

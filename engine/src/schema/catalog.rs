@@ -19,6 +19,9 @@ pub struct Catalog {
 pub struct TableDef {
     /// Identity; survives renaming.
     pub id: TableId,
+    /// Ids of tables that were created alike on other branches and became this one when they were merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<TableId>,
     /// The name in queries.
     pub name: String,
     /// Node or edge, and what only one of them has.
@@ -111,6 +114,9 @@ impl Multiplicity {
 pub struct PropertyDef {
     /// Identity; survives renaming and widening.
     pub id: PropertyId,
+    /// Ids of properties that were added alike on other branches and became this one when they were merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<PropertyId>,
     /// The physical column.
     pub field: FieldId,
     /// The physical column of a list's elements; lists only.

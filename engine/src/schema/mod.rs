@@ -14,7 +14,7 @@ pub use catalog::{Catalog, CheckDef, MergePolicy, Multiplicity, OnMerge, Propert
 pub(crate) use check::Check;
 pub use ddl::{parse_ddl, print_ddl};
 pub use error::SchemaError;
-pub(crate) use evolve::widened;
+pub(crate) use evolve::{Fit, check_words, fit, widened};
 pub use evolve::{PropertyName, SchemaChange, SchemaPlan, SchemaStep, StepClass, compare_schemas, plan_schema};
 pub use hash::SchemaHash;
 pub use json_text::JsonText;

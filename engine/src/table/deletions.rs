@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lance::Dataset;
-use lance_core::datatypes::Schema as LanceSchema;
 use lance_table::format::Fragment;
 use roaring::RoaringBitmap;
 
@@ -60,14 +59,4 @@ pub(super) async fn removed_rows(
 pub(super) fn physical_rows(table: TableId, fragment: &Fragment) -> Result<u32, TableError> {
     let rows = fragment.physical_rows.and_then(|rows| u32::try_from(rows).ok());
     rows.ok_or_else(|| TableError::Damaged { table, problem: format!("fragment {} has no row count", fragment.id) })
-}
-
-/// Whether two schemas have the same physical columns, so that a file written under one reads alike under the other.
-pub(super) fn same_columns(a: &LanceSchema, b: &LanceSchema) -> bool {
-    let ids = |schema: &LanceSchema| {
-        let mut ids: Vec<i32> = schema.fields_pre_order().map(|field| field.id).collect();
-        ids.sort_unstable();
-        ids
-    };
-    ids(a) == ids(b)
 }

@@ -74,6 +74,18 @@ impl fmt::Debug for Table {
     }
 }
 
+impl Table {
+    /// The column of a property in the layout that the table was opened with.
+    pub(crate) fn column_of(&self, property: crate::ids::PropertyId) -> Option<usize> {
+        self.layout.property(property)
+    }
+
+    /// Live rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.version.rows
+    }
+}
+
 #[cfg(test)]
 impl Table {
     /// The layout that the table was opened with.

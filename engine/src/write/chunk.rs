@@ -149,17 +149,16 @@ impl Chunk {
     }
 }
 
-/// Whole rows as one batch of the table's columns, written by `change`.
+/// Whole rows, each with the change that wrote it, as one batch of the table's columns.
 ///
 /// # Errors
 /// If a row does not fit the table.
-pub(crate) fn rows_batch<'a>(
+pub(crate) fn rows_of_changes<'a>(
     shape: &TableShape,
-    rows: impl IntoIterator<Item = &'a Row>,
-    change: ChangeId,
+    rows: impl IntoIterator<Item = (&'a Row, ChangeId)>,
 ) -> Result<RecordBatch, WriteError> {
     let mut columns = Columns::new(shape);
-    for row in rows {
+    for (row, change) in rows {
         columns.push(shape, row, 0, row.hash(shape), change);
     }
     let (batch, _) = split_lines(&columns.finish(shape)?, &shape.layout.arrow)

@@ -39,7 +39,7 @@ pub use load::{LoadMode, LoadReport, Progress};
 use outcome::Outcome;
 pub use violation::{Reason, Violation, Violations};
 
-pub(crate) use chunk::rows_batch;
+pub(crate) use chunk::rows_of_changes;
 pub(crate) use evaluate::{Counts, Refused, Verdict, judge, read_set};
 pub(crate) use jsonl::{EdgeIds, broken_checks};
 pub(crate) use keyed::read_key;

@@ -166,7 +166,7 @@ impl Actor {
             }
             // Nobody changes what another one changes, but by a sum.
             Came::Refused(error) if error.kind() == ErrorKind::Conflict => {
-                self.ledger.problem(format!("{source} into {target}: {error}: {:?}", error));
+                self.ledger.problem(format!("{source} into {target}: {error}: {error:?}"));
             }
             Came::To(None) | Came::Refused(_) | Came::Unknown => {}
         }

@@ -9,6 +9,9 @@ use super::actor::contents;
 use super::ledger::{Asked, Book, Ledger, Told};
 use super::weather::Weather;
 
+/// A commit, and the lines that it has to hold.
+type Expected = (String, Vec<String>);
+
 /// Commits by id, with the requests that each contains.
 #[derive(Default)]
 struct History {
@@ -96,7 +99,20 @@ pub(super) async fn audit(weather: &Weather, ledger: &Ledger) -> Result<Sums, St
             return Err(format!("{reference} is not the commit that somebody was told of"));
         }
     }
-    let book = ledger.book();
+    let (sums, all) = compare(&ledger.book(), &history)?;
+    for (reference, expected) in all {
+        let found = contents(&graph, &reference).await;
+        let mut found: Vec<&str> = found.lines().collect();
+        found.sort_unstable();
+        if found != expected {
+            return Err(format!("{reference} holds\n{found:#?}\nand should hold\n{expected:#?}"));
+        }
+    }
+    Ok(sums)
+}
+
+/// Compares what was told with what is in the history. Gives what every commit has to hold.
+fn compare(book: &Book, history: &History) -> Result<(Sums, Vec<Expected>), String> {
     if !book.problems.is_empty() {
         return Err(book.problems.join("\n"));
     }
@@ -124,19 +140,10 @@ pub(super) async fn audit(weather: &Weather, ledger: &Ledger) -> Result<Sums, St
         }
     }
     // Every commit, be it of a branch that is gone: its rows are those of the requests that it contains.
-    let all: Vec<(String, Vec<String>)> = history
+    let all: Vec<Expected> = history
         .commits
         .values()
-        .map(|commit| (commit.reference(), expected(&book, &history.contained[&commit.id.to_string()])))
+        .map(|commit| (commit.reference(), expected(book, &history.contained[&commit.id.to_string()])))
         .collect();
-    drop(book);
-    for (reference, expected) in all {
-        let found = contents(&graph, &reference).await;
-        let mut found: Vec<&str> = found.lines().collect();
-        found.sort_unstable();
-        if found != expected {
-            return Err(format!("{reference} holds\n{found:#?}\nand should hold\n{expected:#?}"));
-        }
-    }
-    Ok(sums)
+    Ok((sums, all))
 }

@@ -82,6 +82,7 @@ async fn run(seed: u64, wind: Wind) -> Sums {
     sums
 }
 
+#[allow(clippy::print_stdout, reason = "what long runs came to")]
 fn runs(share: u64) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

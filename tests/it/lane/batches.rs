@@ -11,6 +11,13 @@ fn place(outcome: &Result<WriteReport, Error>) -> (u64, usize) {
     (report.commit.as_ref().expect("a commit").seq.0, report.change)
 }
 
+/// Waits until so many batches are counted: that is when all of a batch was told.
+async fn counted(graph: &Graph, batches: u64) {
+    while graph.stats().lanes.batches < batches {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn independent_requests_share_a_commit_in_the_order_they_came() {
     let world = World::new();
@@ -121,6 +128,7 @@ async fn a_request_that_is_refused_or_does_nothing_concerns_no_other() {
     assert!(done[2].as_ref().unwrap().commit.is_none());
     assert!(refused(3).contains("\"table\" is missing"), "{}", refused(3));
     assert!(refused(4).contains("77"), "{}", refused(4));
+    counted(&graph, 3).await;
     let lanes = graph.stats().lanes;
     assert_eq!((lanes.largest_batch, lanes.put_back), (6, 0), "{lanes:?}");
     assert_whole(&world.open().await).await;
@@ -170,6 +178,7 @@ async fn small_loads_share_commits_and_large_ones_go_another_way() {
     };
     let tasks = vec![load(0, 4, LoadMode::Append), load(10, 4, LoadMode::Upsert)];
     assert_eq!(together(&world, &graph, tasks).await, [(2, 0), (2, 1)]);
+    counted(&graph, 2).await;
     let before = graph.stats().lanes.requests;
     load(100, 11, LoadMode::Append).await;
     load(200, 2, LoadMode::Overwrite).await;
@@ -247,6 +256,7 @@ async fn waiting_and_working_are_told_apart() {
     for task in started {
         task.await.unwrap().unwrap();
     }
+    counted(&graph, 2).await;
     let lanes = graph.stats().lanes;
     assert_eq!((lanes.batches, lanes.requests, lanes.largest_batch, lanes.waiting), (2, 4, 3, 0), "{lanes:?}");
     assert!(!lanes.waited.is_zero() && !lanes.worked.is_zero(), "{lanes:?}");

@@ -29,13 +29,13 @@ enum Operation {
 }
 
 /// What a request came to, as far as two graphs can agree on it.
-#[derive(Debug, PartialEq)]
-struct Told {
-    outcome: Result<(bool, BTreeMap<String, TableCounts>, Vec<String>), String>,
-}
+type Told = Result<Done, String>;
 
-fn told(outcome: Result<(bool, BTreeMap<String, TableCounts>, Vec<String>), Error>) -> Told {
-    Told { outcome: outcome.map_err(|error| format!("{}: {error}", error.code())) }
+/// Whether there is a commit, what it did to each table, and the values that it returned.
+type Done = (bool, BTreeMap<String, TableCounts>, Vec<String>);
+
+fn told(outcome: Result<Done, Error>) -> Told {
+    outcome.map_err(|error| format!("{}: {error}", error.code()))
 }
 
 impl Request {

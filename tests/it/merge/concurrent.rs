@@ -6,7 +6,7 @@ use kit::cli::Sandbox;
 use kit::graphs::{assert_whole, by_kit};
 use kit::world::World;
 use pleach::store::{Fault, RequestKind, When};
-use pleach::{Error, Graph, MergeOutcome, MergeReport, Write};
+use pleach::{Error, Graph, MergeOutcome, MergeReport, SchemaOptions, Write};
 use tokio::task::JoinHandle;
 
 use super::{SCHEMA, branch, city, conflicts, knows, merge, person, prepare, put, rows, try_merge, write};
@@ -24,10 +24,22 @@ impl Held {
     /// `on_f` is what `f` changed; `main` has a city of its own.
     async fn new(on_f: Write) -> Self {
         let world = World::new();
-        let (graph, other) = (world.init(SCHEMA).await, world.open().await);
-        prepare(&graph).await;
-        branch(&graph, "f", "main").await;
+        let graph = forked(&world).await;
         write(&graph, "f", on_f).await;
+        Self::merging(world, graph).await
+    }
+
+    /// `f` has this schema.
+    async fn with_schema(ddl: &str) -> Self {
+        let world = World::new();
+        let graph = forked(&world).await;
+        let options = SchemaOptions { allow_data_loss: true, change: by_kit() };
+        graph.apply_schema("f", ddl, options).await.unwrap();
+        Self::merging(world, graph).await
+    }
+
+    async fn merging(world: World, graph: Graph) -> Self {
+        let other = world.open().await;
         put(&graph, "main", [city(1, "ours")]).await;
         let hold = world.faults.hold(When::kind(RequestKind::Create).path("branches/main/"));
         let merging = tokio::spawn(async move { try_merge(&graph, "f", "main").await });
@@ -42,6 +54,13 @@ impl Held {
         assert_whole(&seen).await;
         (outcome, seen)
     }
+}
+
+async fn forked(world: &World) -> Graph {
+    let graph = world.init(SCHEMA).await;
+    prepare(&graph).await;
+    branch(&graph, "f", "main").await;
+    graph
 }
 
 fn renamed() -> Write {
@@ -81,6 +100,25 @@ async fn an_edge_that_came_first_keeps_its_node() {
     let (outcome, seen) = held.go_on().await;
     assert_eq!(conflicts(&outcome.unwrap_err()).1, ["dangling-edge: Person 3 with Knows [1,3]"]);
     assert_eq!(rows(&seen, "main", "Knows").await, [knows(1, 2), knows(1, 3)]);
+}
+
+/// The merge found nobody against its drop, and no row against its rule.
+#[tokio::test]
+async fn a_row_that_came_first_is_asked_of_a_schema_that_its_side_does_not_have() {
+    let name = "CREATE NODE TABLE Person (id INT64 PRIMARY KEY, name STRING);";
+    for (instead, told) in [
+        ("CREATE NODE TABLE Person (id INT64 PRIMARY KEY);", "schema: Person name"),
+        (
+            "CREATE NODE TABLE Person (id INT64 PRIMARY KEY, name STRING, CHECK (name <> 'came first'));",
+            "check: Person 2 name <> 'came first'",
+        ),
+    ] {
+        let held = Held::with_schema(&SCHEMA.replace(name, instead)).await;
+        put(&held.other, "main", [person(2, "came first")]).await;
+        let (outcome, seen) = held.go_on().await;
+        assert_eq!(conflicts(&outcome.unwrap_err()).1, [told]);
+        assert_eq!(rows(&seen, "main", "came first").await, [person(2, "came first")]);
+    }
 }
 
 #[tokio::test]

@@ -13,9 +13,12 @@ mod outcomes;
 mod payload;
 mod plans;
 mod random;
+mod random_schemas;
 mod resolving;
 mod rows;
 mod rules;
+mod schema_cases;
+mod schemas;
 mod truth;
 
 use kit::graphs::{by_kit, export};

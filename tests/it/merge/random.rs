@@ -104,7 +104,7 @@ fn choice(seed: u64, conflict: &Conflict) -> Side {
 fn resolution(conflict: &Conflict, side: Side) -> Resolution {
     Resolution {
         table: format!("{:?}", conflict.key.table()),
-        key: conflict.key.text(),
+        key: Some(conflict.key.text()),
         property: conflict.property.map(|property| PROPERTIES[property].to_owned()),
         choice: Choice::Side(if side == Side::Source { MergeSide::Source } else { MergeSide::Target }),
     }

@@ -15,7 +15,7 @@ fn value(json: &str) -> Choice {
 }
 
 pub(super) fn resolve(table: &str, key: &str, property: Option<&str>, choice: Choice) -> Resolution {
-    Resolution { table: table.to_owned(), key: key.to_owned(), property: property.map(str::to_owned), choice }
+    Resolution { table: table.to_owned(), key: Some(key.to_owned()), property: property.map(str::to_owned), choice }
 }
 
 /// `source`, `Table=target` or `Table.property=source`.
@@ -138,7 +138,7 @@ async fn what_does_not_fit_is_refused_with_its_number_and_a_suggestion() {
         (resolve("P", "77", None, side(MergeSide::Source)), "nothing to resolve"),
     ] {
         let first = resolve("P", "1", None, side(MergeSide::Target));
-        let given = if resolution.key == "1" && resolution.property.is_none() {
+        let given = if resolution.key.as_deref() == Some("1") && resolution.property.is_none() {
             vec![resolution]
         } else {
             vec![first, resolution]

@@ -160,7 +160,7 @@ impl World {
         assert_eq!(found, expected, "{source} into {target}");
         let resolve = |conflict: &Conflict| Resolution {
             table: format!("{:?}", conflict.key.table()),
-            key: conflict.key.text(),
+            key: Some(conflict.key.text()),
             property: conflict.property.map(|property| PROPERTIES[property].to_owned()),
             choice: Choice::Side(if in_turn(conflict) == Side::Source { MergeSide::Source } else { MergeSide::Target }),
         };

@@ -108,20 +108,17 @@ async fn in_one_process_what_rewrites_the_same_table_waits_and_what_does_not_goe
         tokio::spawn(async move { try_optimize(&graph, "main", tables).await })
     };
     let again = start(&["City", "Person"]);
-    let loading = tokio::spawn({
-        let graph = graph.clone();
-        async move { load(&graph, LoadMode::Append, &person(95, "loaded")).await }
-    });
     settle().await;
-    assert!(!again.is_finished() && !loading.is_finished(), "they would only do their work twice");
-    // The hold is for one request: that of another table is not held.
+    assert!(!again.is_finished(), "it would only do the work twice");
+    // The hold is for one request: that of another table is not held. Nor does a small load wait, whose rows cost less to write than to wait.
     let elsewhere = optimize(&graph, "main", &["Calls"]).await;
     assert_eq!(elsewhere.commit.unwrap().reference(), "main@7");
+    let loaded = load(&graph, LoadMode::Append, &person(95, "loaded")).await.unwrap();
+    assert_eq!(loaded.commit.unwrap().reference(), "main@8");
     hold.release();
-    assert_eq!(optimizing.await.unwrap().unwrap().commit.unwrap().reference(), "main@8");
+    assert_eq!(optimizing.await.unwrap().unwrap().commit.unwrap().reference(), "main@9");
     let again = again.await.unwrap().unwrap();
     assert_eq!(again.tables.keys().collect::<Vec<_>>(), ["City"]);
-    assert_eq!(loading.await.unwrap().unwrap().tables["Person"].inserted, 1);
     assert!(export(&graph, "main").await.contains("loaded"));
     assert_whole(&world.open().await).await;
 }

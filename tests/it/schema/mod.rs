@@ -71,9 +71,8 @@ fn told(steps: &[PlannedStep]) -> Vec<String> {
 async fn ask(graph: &Graph, reference: &str, query: &str) -> Vec<String> {
     let rows = graph.query(reference, query, Params::new()).await;
     let rows = rows.unwrap_or_else(|error| panic!("{query}: {error}")).collect_rows().await.unwrap();
-    let line = |row: &Vec<pleach::CypherValue>| {
-        row.iter().map(|value| value.to_json().to_string()).collect::<Vec<_>>().join(" ")
-    };
+    let line =
+        |row: &Vec<pleach::CypherValue>| row.iter().map(pleach::CypherValue::to_json).collect::<Vec<_>>().join(" ");
     let mut lines: Vec<String> = rows.iter().map(line).collect();
     lines.sort();
     lines

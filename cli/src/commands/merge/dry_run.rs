@@ -71,7 +71,9 @@ pub(super) async fn run(
     }
     match plan.conflicts.len() {
         0 => Ok(()),
-        count => Err(CliError::PlannedConflicts { count, of_rows: conflict::are_of_rows(&plan.conflicts) }.into()),
+        count => {
+            Err(CliError::PlannedConflicts { count, can_be_settled: conflict::can_be_settled(&plan.conflicts) }.into())
+        }
     }
 }
 

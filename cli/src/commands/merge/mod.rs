@@ -33,7 +33,8 @@ Examples:
   pleach merge --apply plan.json -m 'as planned'
   pleach merge review@12 --into main --if-head main@40
 A line of a resolution file is {\"table\":\"Person\",\"key\":\"ada\",\"property\":\"name\",\"choice\":\"source\"}; in place of the choice a \
-\"value\":\"Ada\" may stand. Without a property it is about the row."
+\"value\":\"Ada\" may stand. Without a property it is about the row. Without a key it is about the schema, and the choice is `keep` or \
+`drop` where one side dropped something, else `source` or `target`."
 )]
 pub(crate) struct Args {
     /// What to merge: a branch, as it is now, or any commit

@@ -48,6 +48,7 @@ pub(super) fn build(tables: &[Table], taken: HashSet<FieldId>, clock: &Clock) ->
         };
         TableDef {
             id: *id,
+            also: Vec::new(),
             name: table.name.value.clone(),
             kind: kind(table, tables, &ids, &mut fields),
             key: table.keys.first().map(|key| ids_of(&key.value)).unwrap_or_default(),
@@ -66,6 +67,7 @@ fn properties(table: &Table, fields: &mut Fields<'_>) -> Vec<PropertyDef> {
     columns
         .map(|(column, ty)| PropertyDef {
             id: PropertyId::new(fields.clock.ulid()),
+            also: Vec::new(),
             field: fields.draw(),
             item_field: matches!(ty, Type::List(_)).then(|| fields.draw()),
             name: column.name.value.clone(),

@@ -56,7 +56,7 @@ fn continued(
     has_rows: bool,
     findings: &mut Vec<Finding>,
 ) -> TableDef {
-    table.id = old.id;
+    (table.id, table.also) = (old.id, old.also.clone());
     if !keep_kind(old, &mut table, places, findings) {
         return table;
     }
@@ -155,7 +155,7 @@ fn keep_property(
     places: &PropertyPlaces,
     findings: &mut Vec<Finding>,
 ) {
-    property.id = before.id;
+    (property.id, property.also) = (before.id, before.also.clone());
     property.fill.clone_from(&before.fill);
     // A stored null means the fill value: nothing could stand for a null.
     property.not_null |= before.fill.is_some();

@@ -12,7 +12,8 @@ pub(super) fn same_check(table: &TableDef, one: &CheckDef, other: &CheckDef) -> 
     one.properties == other.properties && tokens(table, one) == tokens(table, other)
 }
 
-fn tokens(table: &TableDef, check: &CheckDef) -> Vec<String> {
+/// The words of a condition, with the names that its properties have in `table`.
+pub(crate) fn tokens(table: &TableDef, check: &CheckDef) -> Vec<String> {
     let text = with_current_names(table, check);
     // A string's quotes tell it from a name; of a quoted name they say nothing.
     lex(&text)

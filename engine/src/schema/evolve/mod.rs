@@ -17,7 +17,8 @@ use std::collections::HashSet;
 
 pub use change::{PropertyName, SchemaChange, SchemaStep, StepClass};
 pub use compare::compare_schemas;
-pub(crate) use widen::widened;
+pub(crate) use items::tokens as check_words;
+pub(crate) use widen::{Fit, fit, widened};
 
 use super::ddl::parse_wanted;
 use super::error::change_error;

@@ -33,7 +33,6 @@ use object_store::path::Path;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::create::commit;
-use super::deletions::same_columns;
 use super::fold::{FragmentSize, Incoming, plan_fold};
 use super::stage::{replace, staged_version};
 use super::{BatchStream, StagedVersion, Table, TableError, TableWrite, provider};
@@ -58,15 +57,16 @@ pub(crate) struct Combination {
 }
 
 impl Table {
-    /// Whether files of `source` can be taken into this version. Where they cannot, rows have to be written.
-    pub(crate) fn shares_columns(&self, source: &Table) -> bool {
-        same_columns(self.dataset.schema(), source.dataset.schema())
+    /// Whether files of `source` can be taken into this version: both were opened under one layout, so that a column is what the layout says in
+    /// either, or is not there and reads as null.
+    fn shares_columns(&self, source: &Table) -> bool {
+        self.layout.table.id == source.layout.table.id && self.layout.columns == source.layout.columns
     }
 
     /// Writes one new version upon this one, in one round, that takes rows of `source` as they lie, without publishing anything.
     ///
     /// # Errors
-    /// [`TableError::ForeignColumns`] if [`Self::shares_columns`] does not hold. If an address names no row, `insert` fails or yields other columns or
+    /// [`TableError::ForeignColumns`] if both were not opened under one layout. If an address names no row, `insert` fails or yields other columns or
     /// another number of rows, or the store fails. Files may be left behind that no record names.
     pub(crate) async fn combine(&self, source: &Table, combination: Combination) -> Result<StagedVersion, TableError> {
         let table = self.layout.table.id;

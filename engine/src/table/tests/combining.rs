@@ -231,7 +231,7 @@ async fn addresses_of_no_row_fail_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn files_with_other_columns_are_refused() {
+async fn files_of_another_layout_are_refused_and_those_without_a_column_read_null_there() {
     let rig = Rig::new();
     let layout = person(1);
     let base = rig.append(&rig.create(&layout).await, 0..20, 1).await;
@@ -240,13 +240,19 @@ async fn files_with_other_columns_are_refused() {
     let taller = with_properties(&layout, properties);
     let as_taller = rig.tables.open(&taller, base.version()).await.unwrap();
     let source = rig.write(&as_taller, insert(rows(&taller, [20], 1))).await;
-    assert!(!base.shares_columns(&source) && base.shares_columns(&base));
     let before = objects(&rig).await;
     let error = base.combine(&source, taking([1 << 32], [])).await.unwrap_err();
     assert!(matches!(error, TableError::ForeignColumns { .. }), "{error}");
     assert_eq!(objects(&rig).await, before);
+    // Of rows that lie in files without the column it is null, whichever version they come from.
+    let staged = as_taller.combine(&source, taking([1 << 32], [])).await.unwrap();
+    assert_eq!(contents(&rig.open(&taller, &staged).await).await, expected(0..21, 1));
+    let as_taller_too = rig.tables.open(&taller, rig.append(&base, [30], 1).await.version()).await.unwrap();
+    let staged = source.combine(&as_taller_too, taking([1 << 32], [])).await.unwrap();
+    assert_eq!(staged.version.rows, 22);
     // Where both versions are older than the schema, the result gets the schema.
     let source = rig.append(&base, [20], 1).await;
+    let source = rig.tables.open(&taller, source.version()).await.unwrap();
     let staged = as_taller.combine(&source, taking([1 << 32], [])).await.unwrap();
     assert_eq!(contents(&rig.open(&taller, &staged).await).await, expected(0..21, 1));
 }

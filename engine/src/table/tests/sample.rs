@@ -14,6 +14,7 @@ use crate::table::Layout;
 pub(crate) fn property(n: u128, field: i32, name: &str, ty: Type) -> PropertyDef {
     PropertyDef {
         id: PropertyId::new(Ulid(n)),
+        also: Vec::new(),
         field: FieldId(field),
         item_field: matches!(ty, Type::List(_)).then_some(FieldId(field - 7)),
         name: name.to_owned(),
@@ -30,6 +31,7 @@ pub(crate) fn property(n: u128, field: i32, name: &str, ty: Type) -> PropertyDef
 pub(crate) fn catalog() -> (Catalog, TableDef, TableDef) {
     let person = TableDef {
         id: TableId::new(Ulid(1)),
+        also: vec![],
         name: "Person".to_owned(),
         kind: TableKind::Node {},
         properties: vec![
@@ -45,6 +47,7 @@ pub(crate) fn catalog() -> (Catalog, TableDef, TableDef) {
     };
     let knows = TableDef {
         id: TableId::new(Ulid(2)),
+        also: vec![],
         name: "Knows".to_owned(),
         kind: TableKind::Edge {
             from: person.id,

@@ -3,6 +3,7 @@
 mod answers;
 mod dry_run;
 mod plans;
+mod schemas;
 
 use kit::cli::Sandbox;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! A model of branches and merges that does all of it the simple way: whole states in memory, history as a list of commits.
 
 pub(crate) mod history;
+pub(crate) mod schema;
 pub(crate) mod state;
 pub(crate) mod three_way;
 

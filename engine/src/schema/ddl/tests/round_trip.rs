@@ -122,6 +122,7 @@ fn node_table(i: usize) -> impl Strategy<Value = TableDef> {
             let number = |n: usize| u8::try_from(n).unwrap();
             let plain = |n: usize, name: String, ty: Type, not_null: bool| PropertyDef {
                 id: PropertyId::from_bytes([number(n); 16]),
+                also: Vec::new(),
                 field: FieldId(0),
                 item_field: matches!(ty, Type::List(_)).then_some(FieldId(0)),
                 name,
@@ -140,6 +141,7 @@ fn node_table(i: usize) -> impl Strategy<Value = TableDef> {
             let check = CheckDef { expression: "key_0 <> 1 OR key_0 > 5 // why".to_owned(), properties: vec![key[0]] };
             TableDef {
                 id: TableId::from_bytes([number(i); 16]),
+                also: Vec::new(),
                 name: format!("{name}{i}"),
                 kind: TableKind::Node {},
                 properties: defs,
