@@ -80,16 +80,18 @@ impl Case {
         let pairs: Vec<(String, String)> = (0..self.merges + 2).map(|n| self.pair(n)).collect();
         let mut made = std::collections::BTreeSet::new();
         for (n, (source, target)) in pairs.iter().enumerate() {
-            if made.insert(source.clone()) {
-                measured.branch(source).await?;
-                measured.change(source, n as u64, true).await?;
-            }
+            // A branch has a commit of its own from the beginning: what is to be moved forward to has to come from it.
+            let forward = self.shape == Shape::FastForward;
             if made.insert(target.clone()) {
-                measured.branch(target).await?;
-                if self.shape != Shape::FastForward {
+                measured.branch(target, "main").await?;
+                if !forward {
                     // Other rows than those that its source changed.
                     measured.change(target, n as u64 + 3, false).await?;
                 }
+            }
+            if made.insert(source.clone()) {
+                measured.branch(source, if forward { target } else { "main" }).await?;
+                measured.change(source, n as u64, true).await?;
             }
         }
         place.slow(delay).await;

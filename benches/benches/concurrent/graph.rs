@@ -39,15 +39,15 @@ impl Measured {
             measured.put("main", &Rows::from([((0, id), (0, 0))])).await?;
         }
         for n in 0..branches {
-            measured.branch(&format!("other-{n}")).await?;
+            measured.branch(&format!("other-{n}"), "main").await?;
         }
         Ok(measured)
     }
 
-    /// Makes a branch of `main`.
-    pub(super) async fn branch(&mut self, name: &str) -> Result<(), Error> {
-        self.graph.create_branch(name, "main", by_kit()).await?;
-        self.rows.insert(name.to_owned(), self.rows["main"].clone());
+    /// Makes a branch of another one.
+    pub(super) async fn branch(&mut self, name: &str, from: &str) -> Result<(), Error> {
+        self.graph.create_branch(name, from, by_kit()).await?;
+        self.rows.insert(name.to_owned(), self.rows[from].clone());
         Ok(())
     }
 
