@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use kit::graphs::export;
 use pleach::{ChangeOptions, CommitInfo, Error, ErrorKind, Graph, MergeOptions, OptimizeOptions, Params};
 
 use super::ledger::{Asked, Ledger, Told};
@@ -109,10 +108,7 @@ impl Actor {
 
     fn note(&self, request: &str, came: &Came<Option<CommitInfo>>) {
         let told = match came {
-            Came::To(Some(commit)) => {
-                let (reference, id) = self.ledger.commit(commit);
-                Told::Done(reference, id)
-            }
+            Came::To(Some(commit)) => Told::Done(self.ledger.commit(commit)),
             Came::To(None) | Came::Refused(_) => Told::Refused,
             Came::Unknown => Told::Unknown,
         };
@@ -235,9 +231,4 @@ impl Actor {
             writing.abort();
         }
     }
-}
-
-/// All of a commit, read without troubles.
-pub(super) async fn contents(graph: &Graph, reference: &str) -> String {
-    export(graph, reference).await
 }

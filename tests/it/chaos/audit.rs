@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kit::graphs::export;
 use pleach::{CommitInfo, Graph};
 
 use super::Sums;
-use super::actor::contents;
 use super::ledger::{Asked, Book, Ledger, Told};
 use super::weather::Weather;
 
@@ -89,9 +89,8 @@ pub(super) async fn audit(weather: &Weather, ledger: &Ledger) -> Result<Sums, St
         return Err(format!("{:#?}", report.problems));
     }
     let mut history = History::default();
-    let mut heads = BTreeSet::new();
     for branch in graph.branches().await.map_err(|e| e.to_string())? {
-        heads.insert(history.read(&graph, &branch.head.reference()).await?);
+        history.read(&graph, &branch.head.reference()).await?;
     }
     let told = ledger.book().commits.clone();
     for (reference, id) in &told {
@@ -101,7 +100,7 @@ pub(super) async fn audit(weather: &Weather, ledger: &Ledger) -> Result<Sums, St
     }
     let (sums, all) = compare(&ledger.book(), &history)?;
     for (reference, expected) in all {
-        let found = contents(&graph, &reference).await;
+        let found = export(&graph, &reference).await;
         let mut found: Vec<&str> = found.lines().collect();
         found.sort_unstable();
         if found != expected {
@@ -126,12 +125,12 @@ fn compare(book: &Book, history: &History) -> Result<(Sums, Vec<Expected>), Stri
     for (name, request) in &book.requests {
         let found = where_it_is.get(name).map_or(&[][..], Vec::as_slice);
         let fits = match &request.told {
-            Told::Done(_, id) => found == [id.clone()],
+            Told::Done(id) => found == [id.clone()],
             Told::Refused => found.is_empty(),
             Told::Unknown => found.len() <= 1,
         };
         match &request.told {
-            Told::Done(..) => sums.acknowledged += 1,
+            Told::Done(_) => sums.acknowledged += 1,
             Told::Refused => sums.refused += 1,
             Told::Unknown => sums.unknown += 1,
         }

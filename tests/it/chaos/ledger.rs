@@ -17,8 +17,8 @@ pub(super) enum Asked {
 /// What the asker was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Told {
-    /// It is in this commit: `branch@seq` and its id.
-    Done(String, String),
+    /// It is in the commit of this id.
+    Done(String),
     /// It was not done.
     Refused,
     /// Nothing certain; or nothing at all.
@@ -66,11 +66,11 @@ impl Ledger {
         }
     }
 
-    /// Notes a commit that somebody was told of.
-    pub(super) fn commit(&self, commit: &CommitInfo) -> (String, String) {
-        let named = (commit.reference(), commit.id.to_string());
-        self.book().commits.push(named.clone());
-        named
+    /// Notes a commit that somebody was told of; gives its id.
+    pub(super) fn commit(&self, commit: &CommitInfo) -> String {
+        let id = commit.id.to_string();
+        self.book().commits.push((commit.reference(), id.clone()));
+        id
     }
 
     pub(super) fn problem(&self, problem: String) {

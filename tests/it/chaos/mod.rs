@@ -21,7 +21,7 @@ use pleach::clock::{Clock, Timestamp};
 
 use self::actor::Actor;
 use self::ledger::Ledger;
-use self::weather::{Numbers, Weather, Wind};
+use self::weather::{Numbers, Weather};
 
 /// Runs in every test run, in so many tests that they run side by side.
 const RUNS: u64 = 24;
@@ -60,10 +60,10 @@ struct Sums {
     deaths: usize,
 }
 
-async fn run(seed: u64, wind: Wind) -> Sums {
+async fn run(seed: u64) -> Sums {
     let objects = Arc::new(InMemory::new());
     let clock = Clock::simulated(Timestamp(1_800_000_000_000_000), seed);
-    let weather = Weather::new(objects, clock.clone(), wind);
+    let weather = Weather::new(objects, clock.clone());
     let graph = Graph::init_on(weather.calm(), SCHEMA, init_options()).await.expect("a new graph");
     for name in &actor::NAMES[1..] {
         graph.create_branch(name, "main", by_kit()).await.expect("a new branch");
@@ -92,7 +92,7 @@ fn runs(share: u64) {
     };
     let mut all = Sums::default();
     for seed in &seeds {
-        let Sums { acknowledged, refused, unknown, merges, deaths } = runtime.block_on(run(*seed, Wind::Storm));
+        let Sums { acknowledged, refused, unknown, merges, deaths } = runtime.block_on(run(*seed));
         all.acknowledged += acknowledged;
         all.refused += refused;
         all.unknown += unknown;

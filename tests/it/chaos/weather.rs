@@ -30,19 +30,11 @@ impl Numbers {
     }
 }
 
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wind {
-    /// Requests are slow, fail, lose their answers and land late.
-    Storm,
-}
-
 /// One object store, as each process meets it.
 #[derive(Debug, Clone)]
 pub(super) struct Weather {
     objects: Arc<InMemory>,
     clock: Clock,
-    wind: Wind,
 }
 
 /// What kills a process: none of its requests is sent or answered any more.
@@ -73,8 +65,8 @@ fn turns(count: u64) -> Hold {
 }
 
 impl Weather {
-    pub(super) fn new(objects: Arc<InMemory>, clock: Clock, wind: Wind) -> Self {
-        Self { objects, clock, wind }
+    pub(super) fn new(objects: Arc<InMemory>, clock: Clock) -> Self {
+        Self { objects, clock }
     }
 
     pub(super) fn clock(&self) -> &Clock {
@@ -95,9 +87,8 @@ impl Weather {
     pub(super) fn process(&self, mut numbers: Numbers) -> (Store, Death) {
         let death = Death::default();
         let faults = Faults::new(self.objects.clone());
-        let (struck, wind) = (death.clone(), self.wind);
+        let struck = death.clone();
         faults.decide(move |kind, _| {
-            let Wind::Storm = wind;
             if struck.struck() {
                 return Some(Fault::Hang);
             }
